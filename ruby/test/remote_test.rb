@@ -81,7 +81,7 @@ class RemoteTest < Minitest::Test
       end]
       begun.pop
       [waiting, other].each do |cache|
-        callers << Thread.new { cache.get_or_set("k#{turn}") { loads << :waiting && "v" } }
+        callers << Thread.new { cache.get_or_set("k#{turn}") { (loads << :waiting) && "v" } }
       end
       callers.each(&:join)
     end
