@@ -108,6 +108,12 @@ $(BENCH_TARGETS): bench-%:
 	@bench/$*/setup.sh
 	@PYTHONPATH=$(CURDIR)/bench:$(PYTHONPATH) QUICK=$(QUICK) TRACES=$(TRACES) python bench/$*/run.py $(ARGS)
 
+.PHONY: bench-failures
+bench-failures: build typescript-dist ## a Redis that is killed, hangs, is full: what ours and others do; QUICK=1 for a short look
+	@tools/setup.sh python
+	@bench/failures/setup.sh
+	@PYTHONPATH=$(CURDIR)/bench:$(PYTHONPATH) QUICK=$(QUICK) python bench/failures/run.py $(ARGS)
+
 .PHONY: report readme
 report: ## pages of all benchmarks' results: target/report/index.html
 	@tools/setup.sh python

@@ -14,17 +14,20 @@ from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 
-from driver import checks, cli, job, loads, records
+from driver import checks, cli, hosts, job, loads, records
 from driver.cli import shown
 from driver.languages import BUILT, BY_NAME
 from driver.progress import ProgressBar
 from driver.records import Records
 from driver.report import Report, duration, table, title_of, together
+from driver.server import NoServer, Server
 from driver.worker import Worker, WorkerFailed
 
 # Workers go through groups of so many records in the same order, and through each group in an order
 # of their own: so all of them load, and often ask for the same record at the same time.
 GROUP = 16
+# Records that two hosts ask for.
+SHARED = 200
 
 
 class Demo:
@@ -78,6 +81,7 @@ class Demo:
             for worker in self.workers:
                 worker.kill()
         self.look_inside()
+        self.two_hosts()
 
     def introduce(self) -> None:
         report, data = self.report, self.records
@@ -112,10 +116,15 @@ class Demo:
         return self.folder / "loads.log"
 
     def start(self, name: str) -> Worker:
+        return self.worker(name, self.folder, self.cache)
+
+    def worker(self, name: str, folder: Path, *places: Path | str) -> Worker:
+        """`places` are the cache's directory and perhaps its server."""
         # Room for everything, so that nothing is evicted and loaded again.
         limit = max(64 << 20, 32 * (self.folder / "records.txt").stat().st_size)
-        arguments = [str(self.cache), str(limit), name]
-        return Worker(BY_NAME[name.partition("-")[0]], name, arguments, self.folder)
+        cache, *server = map(str, places)
+        arguments = [cache, str(limit), name, *server]
+        return Worker(BY_NAME[name.partition("-")[0]], name, arguments, folder)
 
     def main_job(self) -> None:
         self.report.line()
@@ -257,6 +266,101 @@ class Demo:
             self.report.line(f"  $ {look.command}")
             self.report.lines(f"      {line}" for line in look.output)
             self.report.check(look.good, look.says)
+
+    def two_hosts(self) -> None:
+        self.report.title("Two hosts: the same code, and a server in between")
+        if len(self.names) < 2:
+            self.report.skip("two hosts: they need two workers")
+            return
+        try:
+            server = Server(self.folder)
+        except NoServer as why:
+            self.report.skip(f"two hosts: {why}")
+            return
+        try:
+            self.with_server(server)
+        finally:
+            server.stop()
+
+    def with_server(self, server: Server) -> None:
+        folder = self.folder / "hosts"
+        keys = self.records.keys[:SHARED]
+        self.prepare_hosts(folder, keys)
+        places: dict[Path, list[Worker]] = {folder / "a": [], folder / "b": []}
+        workers: list[Worker] = []
+        try:
+            for number, name in enumerate(self.names):
+                place = list(places)[number % 2]
+                workers.append(self.worker(name, folder, place, server.url))
+                places[place].append(workers[-1])
+            for worker in workers:
+                worker.answer("start")
+            for place, there in places.items():
+                names = together(worker.name for worker in there)
+                self.report.line(f"  host {place.name}    {names}, directory {shown(place)}")
+            self.report.line(f"  server    {server.name} at port {server.port}")
+            settled = hosts.settle(workers)
+            self.report.check(settled, "listening: one process of each host hears of all writes")
+            self.hear(list(places.values()), server)
+            self.one_loader(workers, keys, folder)
+            server.stop()
+            self.without_server(workers, keys, folder)
+            for worker in workers:
+                worker.end()
+        finally:
+            for worker in workers:
+                worker.kill()
+
+    def prepare_hosts(self, folder: Path, keys: list[str]) -> None:
+        folder.mkdir()
+        self.records.write(folder / "records.txt")
+        (folder / "loads.log").touch()
+        for name in self.names:
+            (folder / f"{name}.keys.json").write_text(json.dumps(keys))
+
+    def hear(self, both: list[list[Worker]], server: Server) -> None:
+        heard = list(hosts.changes(both))
+        self.report.checks(
+            "heard: a write on one host is read on the other, and then from a copy there; the "
+            f"slowest after {max(one.milliseconds for one in heard):.1f} ms",
+            [(one.good, told(one)) for one in heard],
+        )
+        everybody = [worker for host in both for worker in host]
+        gone = list(hosts.behind_our_back(everybody, server))
+        self.report.line(f"  $ redis-cli -p {server.port} DEL '{hosts.KEY}'")
+        self.report.checks(
+            "noticed: a plain client's DEL ends the copies on both hosts; the slowest after "
+            f"{max(one.milliseconds for one in gone):.1f} ms",
+            [(one.good, told(one)) for one in gone],
+        )
+
+    def one_loader(self, workers: list[Worker], keys: list[str], folder: Path) -> None:
+        log = folder / "loads.log"
+        done = job.run(workers, log, len(keys), None, lambda asked, kill: None)
+        verdict = loads.judge(loads.read(log), keys)
+        self.report.check(
+            verdict.good,
+            f"loaded once {verdict.once}/{verdict.wanted}: {len(workers)} processes on two hosts "
+            f"asked for each record at the same time, {done.seconds:.1f} s",
+            [f"loaded more than once: {key}" for key in verdict.too_often],
+        )
+
+    def without_server(self, workers: list[Worker], keys: list[str], folder: Path) -> None:
+        self.report.line("  the server is killed")
+        done = job.run(workers, folder / "loads.log", len(keys), None, lambda asked, kill: None)
+        self.report.check(
+            len(done.done) == len(workers),
+            f"without it all {len(workers)} workers got all {len(keys)} records, from copies and "
+            f"by loading, in {done.seconds:.1f} s",
+        )
+
+
+def told(one: hosts.Heard) -> str:
+    copy = "" if one.is_copy else ", and asked the server again and again"
+    return (
+        f"{title_of(one.reader)} read {one.seen!r} after {one.milliseconds:.0f} ms, where "
+        f"{one.writer} had made it {one.wanted!r}{copy}"
+    )
 
 
 def shuffled(data: Records, random_source: random.Random) -> list[str]:

@@ -276,6 +276,45 @@ def test_a_forked_child_has_connections_of_its_own(remote: Any, tmp_path: Path) 
         until("they are read", lambda: [cache.get(f"child {n}") for n in range(3)] == [0, 1, 2])
 
 
+def test_the_machine_counts_what_programs_did(remote: Any, tmp_path: Path) -> None:
+    with Cache(tmp_path / "a", remote=remote, timeout=5.0) as cache:
+        cache.set("k", "v")
+        listens(cache)
+        assert cache.get("k") == "v"
+        for _ in range(200):
+            assert cache.get("k") == "v"
+        assert cache.get("absent") is None
+        both = threading.Barrier(2)
+
+        def load() -> str:
+            both.wait()
+            # The other caller joins in that time; the test is right as well if it comes later.
+            time.sleep(0.05)
+            return "loaded"
+
+        first = threading.Thread(target=lambda: cache.get_or_set("l", load))
+        first.start()
+        both.wait()
+        assert cache.get_or_set("l", load) == "loaded"
+        first.join()
+
+        def child() -> None:
+            assert all(cache.get("k") == "v" for _ in range(100))
+            cache.close()
+
+        forked = multiprocessing.get_context("fork").Process(target=child)
+        forked.start()
+        forked.join()
+        assert forked.exitcode == 0
+        own, stats, machine = cache.stats(), cache.remote_stats(), cache.machine_stats()
+        assert stats and machine
+        assert machine.hits - own.hits == 100
+        assert (machine.writes, machine.misses, machine.loads) == (2, own.misses, 1)
+        assert machine.hits == machine.near_hits + machine.remote_hits + machine.joined_hits
+        assert machine.joined_hits == stats.joined_hits
+        assert (machine.faults, machine.last_fault_at, machine.last_open_at) == (0, 0, 0)
+
+
 def test_a_fork_while_another_thread_uses_the_connections(server: Server) -> None:
     connections = ClientConnections(plain(server))
     with connections._lock:

@@ -36,6 +36,59 @@ class RemoteTest < Minitest::Test
     until_true("the other host hears of that") { other.get("k").nil? }
   end
 
+  somewhere "the machine counts what programs did" do
+    cache = listens(open_host)
+    cache.set("k", "v")
+    200.times { assert_equal "v", cache.get("k") }
+    loading = Queue.new
+    first = Thread.new do
+      cache.get_or_set("l") do
+        loading << true
+        # The other caller joins in that time; the test is right as well if it comes later.
+        sleep 0.05
+        "loaded"
+      end
+    end
+    loading.pop
+
+    assert_equal "loaded", cache.get_or_set("l") { flunk }
+    assert_equal "loaded", first.value
+    own = cache.stats
+    remote = cache.remote_stats
+    machine = cache.machine_stats
+    tiers = machine.values_at(:near_hits, :remote_hits, :joined_hits)
+
+    assert_equal own.values_at(:hits, :misses, :writes), machine.values_at(:hits, :misses, :writes)
+    assert_equal [machine[:hits], remote[:joined_hits]], [tiers.sum, tiers.last]
+    assert_equal [1, 0, 0, 0], machine.values_at(:loads, :faults, :last_fault_at, :last_open_at)
+  end
+
+  somewhere "two processes of a host that wait for another host load nothing" do
+    loader = open_host
+    waiting = open_host
+    other = open_remote(path: waiting.path, limit: "4MiB")
+    [loader, waiting, other].each { |cache| listens(cache) }
+    loads = Queue.new
+    100.times do |turn|
+      begun = Queue.new
+      callers = [Thread.new do
+        loader.get_or_set("k#{turn}") do
+          begun << true
+          loads << :loader
+          sleep 0.01
+          "v"
+        end
+      end]
+      begun.pop
+      [waiting, other].each do |cache|
+        callers << Thread.new { cache.get_or_set("k#{turn}") { (loads << :waiting) && "v" } }
+      end
+      callers.each(&:join)
+    end
+
+    assert_equal({ loader: 100 }, Array.new(loads.size) { loads.pop }.tally)
+  end
+
   everywhere "hosts without a directory hear of each other" do
     one = open_remote
     other = listens(open_remote(memory: { isolation: "freeze" }))

@@ -44,6 +44,8 @@ export interface RemoteStats {
   nearHits: number
   /** Reads that the server answered. */
   remoteHits: number
+  /** Reads that another caller's load of this process answered. */
+  joinedHits: number
   /** Round trips of operations, of one or several commands each; not those of the thread that listens. */
   roundTrips: number
   /** Reads, writes and loads that had no answer from the server. */
@@ -94,6 +96,20 @@ export interface MachineStats extends Activity {
   evictedByFailedPut: number
   /** Expired entries that were removed. */
   expired: number
+  /** Those of the hits that copies of a server's entries answered. */
+  nearHits: number
+  /** Those of the hits that a server answered. */
+  remoteHits: number
+  /** Those of the hits that another caller's load of the same process answered, in caches with a server. */
+  joinedHits: number
+  /** Round trips to servers, of one or several commands. */
+  roundTrips: number
+  /** Reads, writes and loads that had no answer from a server. */
+  faults: number
+  /** When the last of them was, in milliseconds since 1970; 0: there was none. */
+  lastFaultAt: number
+  /** When a process last found its circuit breaker open, in milliseconds since 1970; 0: none did. */
+  lastOpenAt: number
   /** The processes that have the directory open, the one with the most reads first. */
   processes: ProcessStats[]
 }

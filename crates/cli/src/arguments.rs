@@ -10,7 +10,7 @@ use std::time::Duration;
 const EXIT_CODES: &str = "\
 Exit codes:
   0  done
-  1  a key has no entry; check found damage; clear was declined
+  1  a key has no entry; check found damage; clear was declined; stats had no answer from the server
   2  the command line is wrong, or the value cannot be stored; clear without a terminal and
      without -y
   3  there is no cache in the directory (only `set` creates one)
@@ -59,8 +59,8 @@ pub struct Arguments {
     pub path: Option<PathBuf>,
     /// The Redis or Valkey of the cache, as a URL: redis://user:password@host:6379/0
     ///
-    /// Then the command works with what is there, and with no directory: for get, set, delete, keys and clear. POLYCACHE_REMOTE
-    /// keeps a password out of the list of processes.
+    /// Then the command works with what is there, and with no directory: for get, set, delete, keys and clear. `stats` tells
+    /// of both. POLYCACHE_REMOTE keeps a password out of the list of processes.
     #[arg(
         short = 'r',
         long,
@@ -135,20 +135,29 @@ pub enum Command {
     /// JSON, one line a key: {"key"}, with --long also "size", "created", "expires", "ttl"; with
     /// --all-namespaces also "namespace", a list of its parts.
     Keys(Keys),
-    /// Show what all processes did with the directory, what it holds and what was removed from it
+    /// Show what all processes did with the directory, what it holds and what was removed from it; with -r, how the server is
+    ///
+    /// Where programs use a server, too: which tier answered, what they asked the server, and which process hears of writes
+    /// to it. With -r the command asks the server itself, as one more host would, and waits up to two seconds for it to
+    /// tell of a write: it leaves keys of its own there that expire. It exits with 1 when the server does not answer. With
+    /// -r and without a directory it tells of the server alone.
     ///
     /// JSON: {"path", "since", "hits", "memory_hits", "misses", "hit_ratio" (null without a read), "writes", "deletes",
     /// "loads", "failed_loads", "invalidated_loads", "unstored", "wait_timeouts", "entries", "bytes", "limit",
     /// "max_record", "evicted_by_age", "evicted_by_conflict", "evicted_by_failed_put", "expired", "reinserted",
-    /// "blocks_claimed", "floor_overflows", "failed_flushes", "processes": [{"pid", "handles", "since", "hits",
-    /// "memory_hits", "misses", "writes", "deletes", "loads", "failed_loads"}, ..]}.
+    /// "blocks_claimed", "floor_overflows", "failed_flushes", "near_hits", "remote_hits", "joined_hits", "round_trips", "faults",
+    /// "last_fault_at" (null: never), "last_open_at" (when a process last found its circuit breaker open), "processes": [{"pid", "handles", "since", "hits",
+    /// "memory_hits", "misses", "writes", "deletes", "loads", "failed_loads"}, ..], "listeners": [{"identity" of the server's
+    /// data, "pid" (null: nobody listens), "since", "lag" (null: no copies are served), "refuses_tracking"}, ..]}. With -r
+    /// also "server": {"answers", "fault" (null, or why not), "round_trip", "lag" (null: it told of no write),
+    /// "refuses_tracking", "identity"}.
     Stats,
     /// Show what all processes do with the directory, again and again; q ends it
     ///
     /// On a terminal it fills the screen. Otherwise it prints a line each time: what was done since the last one. Changes
     /// nothing. Hits include those that a process found in its own memory; the column `memory` tells how many these were.
     ///
-    /// JSON, one line each time: that of `stats`, and "interval" in milliseconds, "per_second": {"hits", "misses", "writes",
+    /// JSON, one line each time: that of `stats` without "listeners", and "interval" in milliseconds, "per_second": {"hits", "misses", "writes",
     /// "deletes", "loads", "failed_loads", "evicted_by_age", "evicted_by_conflict", "evicted_by_failed_put", "expired"},
     /// "namespaces": as `usage` prints them.
     Top(Top),

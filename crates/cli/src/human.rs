@@ -59,6 +59,16 @@ pub fn duration(duration: Duration) -> String {
     }
 }
 
+/// A short time with its fraction: `0.25 ms`, `1.2 s`.
+pub fn delay(time: Duration) -> String {
+    let milliseconds = time.as_secs_f64() * 1e3;
+    match milliseconds {
+        ..10.0 => format!("{milliseconds:.2} ms"),
+        10.0..1000.0 => format!("{milliseconds:.0} ms"),
+        _ => format!("{:.1} s", milliseconds / 1e3),
+    }
+}
+
 /// The share of hits in reads: `95.7 %`; a dash without any.
 pub fn ratio(hits: u64, misses: u64) -> String {
     match hits.saturating_add(misses) {
@@ -82,6 +92,13 @@ pub fn bar(part: u64, whole: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn delays_keep_the_digits_that_matter() {
+        let delays = [250, 9_990, 12_400, 999_000, 1_200_000];
+        let shown = delays.map(|micros| delay(Duration::from_micros(micros)));
+        assert_eq!(shown, ["0.25 ms", "9.99 ms", "12 ms", "999 ms", "1.2 s"]);
+    }
 
     #[test]
     fn sizes_have_a_unit_that_keeps_them_short() {

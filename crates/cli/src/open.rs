@@ -18,11 +18,7 @@ pub fn builder(arguments: &Arguments) -> Result<Builder, Failure> {
     let builder = Cache::builder().namespaces(namespace::parse(&arguments.namespace)?);
     let builder = match &arguments.remote {
         // What is there now, for a person who can wait.
-        Some(url) => builder
-            .remote(url.as_str())
-            .prefix(arguments.remote_prefix.as_str())
-            .max_staleness(Duration::ZERO)
-            .timeout(TIMEOUT),
+        Some(url) => on_server(builder, arguments, url).max_staleness(Duration::ZERO),
         None => builder.path(path(arguments)?).mode(arguments.mode),
     };
     Ok(match encryption::keys()? {
@@ -31,12 +27,29 @@ pub fn builder(arguments: &Arguments) -> Result<Builder, Failure> {
     })
 }
 
+fn on_server(builder: Builder, arguments: &Arguments, url: &str) -> Builder {
+    builder
+        .remote(url)
+        .prefix(arguments.remote_prefix.as_str())
+        .timeout(TIMEOUT)
+}
+
+/// Opens the server as a host that hears of writes, with copies in memory.
+pub fn as_host(arguments: &Arguments, url: &str) -> Result<Cache, Failure> {
+    Ok(on_server(Cache::builder(), arguments, url).build()?)
+}
+
+/// Opens the directory for reading, whether or not a server is named.
+pub fn directory_to_read(arguments: &Arguments) -> Result<Cache, Failure> {
+    let builder = Cache::builder().path(path(arguments)?).mode(arguments.mode);
+    Ok(builder.opens(Mode::Read).build()?)
+}
+
 /// Refuses a command that tells of a directory.
 pub fn needs_directory(arguments: &Arguments, command: &str) -> Result<(), Failure> {
     match arguments.remote {
         Some(_) => Err(Failure::Usage(format!(
-            "{command} tells of a directory: leave out --remote and POLYCACHE_REMOTE. What programs do with a server \
-             they tell themselves (remote_stats)"
+            "{command} tells of a directory: leave out --remote and POLYCACHE_REMOTE. `stats` tells of a server"
         ))),
         None => Ok(()),
     }

@@ -58,6 +58,7 @@ const LOOKS: u64 = 32;
 
 /// A living participant that has a cell, and what it has counted.
 pub(crate) struct CellOwner {
+    pub participant: u32,
     pub process: u32,
     pub since: u64,
     pub counted: Counted,
@@ -137,6 +138,7 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
             let before = |counter| self.memory.load(at + cell::BEFORE + counter * 8);
             let counted = self.counted_in(cell);
             let found = CellOwner {
+                participant: by.id,
                 process: self.memory.load(at + cell::PROCESS) as u32,
                 since: self.memory.load(at + cell::SINCE),
                 counted: std::array::from_fn(|counter| {

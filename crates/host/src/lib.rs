@@ -59,5 +59,5 @@ pub use per_process::PerProcess;
 #[doc(hidden)]
 pub use platform::without_signals;
 pub use read::Hit;
-pub use stats::{Counts, MachineStats, ProcessStats, Stats, Usage};
+pub use stats::{Counts, MachineStats, ProcessStats, RemoteCounts, Stats, Usage};
 pub use store::{monotonic, MemoryHits, Shared, Store};

@@ -65,6 +65,25 @@ pub struct Counts {
     pub wait_timeouts: u64,
 }
 
+/// What a cache with a server did, for [`Store::add_remote_counts`](crate::Store::add_remote_counts).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RemoteCounts {
+    /// Reads that copies in the directory answered.
+    pub near_hits: u64,
+    /// Reads that the server answered.
+    pub remote_hits: u64,
+    /// Reads that another caller's load answered.
+    pub joined_hits: u64,
+    /// Round trips.
+    pub round_trips: u64,
+    /// What had no answer.
+    pub faults: u64,
+    /// Loaders that began.
+    pub loads: u64,
+    /// Loaders that ended without a value to store.
+    pub failed_loads: u64,
+}
+
 /// What all processes of the machine did with a directory, and what it holds.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MachineStats {
@@ -104,6 +123,21 @@ pub struct MachineStats {
     pub evicted_by_failed_put: u64,
     /// Expired entries that were removed.
     pub expired: u64,
+    /// Those of the hits that copies of a server's entries answered.
+    pub near_hits: u64,
+    /// Those of the hits that a server answered.
+    pub remote_hits: u64,
+    /// Those of the hits that another caller's load of the same process answered, in caches with a server.
+    pub joined_hits: u64,
+    /// Round trips to servers, of one or several commands.
+    pub round_trips: u64,
+    /// Reads, writes and loads that had no answer from a server.
+    pub faults: u64,
+    /// When the last of them was, in milliseconds since 1970; 0: there was none.
+    pub last_fault_at: u64,
+    /// When a process last found its circuit breaker open, in milliseconds since 1970; 0: none did. One that still has it
+    /// open says so twice a second.
+    pub last_open_at: u64,
     /// The processes that have the directory open, the one with the most reads first.
     pub processes: Vec<ProcessStats>,
 }

@@ -446,7 +446,7 @@ impl Builder {
     /// The tier of a cache without a server.
     fn own_tier(&mut self, parts: &[String]) -> Result<Arc<dyn Tier>, Error> {
         Ok(match self.path.take() {
-            Some(path) => Arc::new(self.host_tier(path, parts)?),
+            Some(path) => Arc::new(self.host_tier(path, parts, true)?),
             None => Arc::new(self.memory_tier(parts)?),
         })
     }
@@ -486,7 +486,8 @@ impl Builder {
         };
         let (near, store) = match self.path.take() {
             Some(path) => {
-                let tier = self.host_tier(path, &[])?;
+                // What the machine counts is what the program does, not what its copies do.
+                let tier = self.host_tier(path, &[], false)?;
                 let store = NearStore::Host(tier.handle());
                 (Arc::new(tier) as Arc<dyn Tier>, store)
             }
@@ -569,7 +570,7 @@ impl Builder {
         }
     }
 
-    fn host_tier(&self, path: PathBuf, parts: &[String]) -> Result<HostTier, Error> {
+    fn host_tier(&self, path: PathBuf, parts: &[String], counts: bool) -> Result<HostTier, Error> {
         if path.as_os_str().is_empty() {
             return Err(Error::invalid(
                 "the path is empty: it is the directory that the cache lives in",
@@ -584,6 +585,7 @@ impl Builder {
             options.flush_every = every;
         }
         options.lease_timeout = self.lease_timeout;
+        options.counts = counts;
         options.clock = self.clock.clone();
         HostTier::new(Store::open(&options)?, parts)
     }

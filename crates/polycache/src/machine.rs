@@ -27,6 +27,10 @@ impl Cache {
     /// `Closed`; `Io` when the directory's file of locks cannot be looked at.
     pub fn machine_stats(&self) -> Result<Option<MachineStats>, Error> {
         self.still_open()?;
+        #[cfg(feature = "remote")]
+        if let Some(remote) = self.tier().remote() {
+            remote.link().report();
+        }
         let stats = self
             .tier()
             .directory()

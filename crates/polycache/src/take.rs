@@ -89,7 +89,7 @@ impl Cache {
             let value = match self.read(key, &mut scratch, read()) {
                 Ok(Ok(value)) => value,
                 unreadable => {
-                    tier.count_joined(true);
+                    tier.count_taken(true);
                     observe::read(self, key, tier.answer());
                     return unreadable.map(Some);
                 }
@@ -104,7 +104,7 @@ impl Cache {
 
     fn took(&self, key: &[u8], there: bool) {
         let tier = self.tier();
-        tier.count_joined(there);
+        tier.count_taken(there);
         let answer = if there { tier.answer() } else { Answer::Miss };
         observe::read(self, key, answer);
         observe::deleted(self, key, there);

@@ -1,4 +1,4 @@
-//! What the processes of a host share of one remote database: four words of its directory.
+//! What the processes of a host share of one remote database: five words of its directory.
 
 use crate::validity::{Judged, Validity};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -6,17 +6,62 @@ use std::time::Duration;
 
 /// A leader that was not seen for so long is replaced.
 const ABSENT: Duration = Duration::from_millis(300);
+/// A leader that was not seen for so long is not shown any more.
+const GONE: Duration = Duration::from_secs(1);
 /// A board whose leader was not seen for so long may become another database's.
 const UNUSED: Duration = Duration::from_secs(60);
 
 /// Number of a board's words.
-pub const BOARD_WORDS: usize = 4;
+pub const BOARD_WORDS: usize = 5;
 /// A board's words, laid out as in `spec/remote.md`: the identity of the data, V, the leader's participant
-/// plus one (0: none), and when it was last seen, in microseconds. All 0: nobody's.
+/// plus one (0: none), when it was last seen, in microseconds, and what it tells of itself. All 0: nobody's.
 pub type BoardWords = [AtomicU64; BOARD_WORDS];
 
 /// The identity while a board becomes another database's.
 const CHANGING: u64 = u64::MAX;
+
+/// What a leader tells of itself, in one word: its generation:16 | the server refuses to tell of writes:1 | when it
+/// began, in milliseconds since 1970:47. Of another generation it means nothing.
+const REFUSES: u64 = 1 << 47;
+const SINCE: u64 = REFUSES - 1;
+
+/// What a board tells whoever looks at it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Seen {
+    /// The first 64 bits of the data's identity.
+    pub identity: u64,
+    /// The participant that listens, as it was last seen within a second; it may have died since.
+    pub leader: Option<u64>,
+    /// How far behind copies are; `None` while none are served.
+    pub lag: Option<Duration>,
+    /// When that one began to listen, in milliseconds since 1970.
+    pub since: u64,
+    /// The server refuses to tell of writes.
+    pub refuses: bool,
+}
+
+impl Seen {
+    /// What the words of a board mean at `now`; `None` for nobody's.
+    #[must_use]
+    pub fn of(words: [u64; BOARD_WORDS], now: Duration) -> Option<Seen> {
+        let [identity, validity, leader, seen, told] = words;
+        if identity == 0 || identity == CHANGING {
+            return None;
+        }
+        let validity = AtomicU64::new(validity);
+        let validity = Validity::new(&validity);
+        let seen = now.checked_sub(Duration::from_micros(seen));
+        let leader = leader.checked_sub(1);
+        let is_its = told >> 48 == u64::from(validity.generation());
+        Some(Seen {
+            identity,
+            leader: leader.filter(|_| seen.is_some_and(|ago| ago < GONE)),
+            lag: validity.judge().lag(now),
+            since: if is_its { told & SINCE } else { 0 },
+            refuses: is_its && told & REFUSES != 0,
+        })
+    }
+}
 
 /// The board of one database.
 #[derive(Clone, Copy, Debug)]
@@ -129,6 +174,26 @@ impl<'a> Board<'a> {
             self.seen().store(now.as_micros() as u64, Ordering::SeqCst);
         }
         leads
+    }
+
+    /// The leader of this generation tells since when it leads (milliseconds since 1970), and whether the server refuses
+    /// to tell it of writes.
+    pub fn tell(self, generation: u16, since: u64, refuses: bool) {
+        let refuses = if refuses { REFUSES } else { 0 };
+        let word = u64::from(generation) << 48 | refuses | since & SINCE;
+        // It is only looked at; where another leads by now, it tells of itself at once, and again when that changes.
+        if self.validity().generation() == generation && self.is_mine() {
+            self.words[4].store(word, Ordering::SeqCst);
+        }
+    }
+
+    /// Whether the server refuses to tell the leader of writes.
+    #[must_use]
+    pub fn refuses(self) -> bool {
+        let told = self.words[4].load(Ordering::SeqCst);
+        self.is_mine()
+            && told & REFUSES != 0
+            && told >> 48 == u64::from(self.validity().generation())
     }
 
     /// Copies may not be served until the leader has heard of all writes once more. Anybody may say so.

@@ -29,7 +29,7 @@ mod step;
 mod sweep;
 mod validity;
 
-pub use board::{Board, BoardWords, BOARD_WORDS};
+pub use board::{Board, BoardWords, Seen as SeenBoard, BOARD_WORDS};
 pub use breaker::{Breaker, Permit};
 pub use change::{Change, Changed, Changing};
 pub use clear::Clear;

@@ -1,6 +1,6 @@
 """The Python worker of the demo: see README.md in the folder above for what it is asked.
 
-worker.py CACHE_DIRECTORY LIMIT NAME, in the folder that holds the records
+worker.py CACHE_DIRECTORY LIMIT NAME [SERVER], in the folder that holds the records
 """
 
 import hashlib
@@ -99,11 +99,16 @@ def spread(keys: list[str], most: int) -> list[str]:
 
 
 class Worker:
-    def __init__(self, directory: str, limit: str, name: str) -> None:
+    def __init__(self, directory: str, limit: str, name: str, server: str | None = None) -> None:
         self.name = name
         self.keys: list[str] = json.loads(Path(f"{name}.keys.json").read_text())
         self.log = os.open("loads.log", os.O_WRONLY | os.O_APPEND)
-        cache = polycache.Cache(directory, namespace="demo", limit=int(limit))
+        options: dict[str, Any] = {"namespace": "demo", "limit": int(limit)}
+        if server:
+            # The same code on several hosts. A machine that is busy with the demo is no fault.
+            options |= {"remote": server, "timeout": 5.0}
+        cache = polycache.Cache(directory, **options)
+        self.cache = cache
         self.packages = cache.namespace("packages")
         self.matrix = cache.namespace("matrix")
         self.changes = cache.namespace("changes")
@@ -160,6 +165,15 @@ class Worker:
 
     def get(self) -> dict[str, Any]:
         return {"value": self.changes.get("last writer")}
+
+    def tiers(self) -> dict[str, Any]:
+        stats = self.cache.remote_stats()
+        assert stats
+        return {
+            "near_hits": stats.near_hits,
+            "remote_hits": stats.remote_hits,
+            "listens": stats.listens,
+        }
 
     def measure(self) -> dict[str, Any]:
         """Nanoseconds per hit over all records and per load over some; do both agree?"""

@@ -2,7 +2,7 @@
 
 # The Ruby worker of the demo: see README.md in the folder above for what it is asked.
 #
-# worker.rb CACHE_DIRECTORY LIMIT NAME, in the folder that holds the records
+# worker.rb CACHE_DIRECTORY LIMIT NAME [SERVER], in the folder that holds the records
 
 require "digest"
 require "json"
@@ -83,11 +83,14 @@ module Package
 end
 
 class Worker
-  def initialize(directory, limit, name)
+  def initialize(directory, limit, name, server = nil)
     @name = name
     @keys = JSON.parse(File.read("#{name}.keys.json"))
     @log = File.open("loads.log", File::WRONLY | File::APPEND)
-    cache = Polycache::Cache.new(path: directory, namespace: "demo", limit: Integer(limit))
+    options = { path: directory, namespace: "demo", limit: Integer(limit) }
+    # The same code on several hosts. A machine that is busy with the demo is no fault.
+    options.update(remote: server, timeout: "5s") if server
+    cache = @cache = Polycache::Cache.new(**options)
     @packages = cache.namespace("packages")
     @matrix = cache.namespace("matrix")
     @changes = cache.namespace("changes")
@@ -130,6 +133,8 @@ class Worker
   end
 
   def get = { value: @changes.get("last writer") }
+
+  def tiers = @cache.remote_stats.slice(:near_hits, :remote_hits, :listens)
 
   # Nanoseconds per hit over all records and per load over some; do both agree?
   def measure

@@ -1,6 +1,6 @@
 //! The Rust worker of the demo: see README.md in the folder above for what it is asked.
 //!
-//! demo-worker CACHE_DIRECTORY LIMIT NAME, in the folder that holds the records
+//! demo-worker CACHE_DIRECTORY LIMIT NAME [SERVER], in the folder that holds the records
 
 use polycache::{Cache, Value};
 use serde::{Deserialize, Serialize};
@@ -169,19 +169,27 @@ struct Worker {
     name: String,
     keys: Vec<String>,
     log: File,
+    cache: Cache,
     packages: Cache,
     matrix: Cache,
     changes: Cache,
 }
 
 impl Worker {
-    fn open(directory: &str, limit: &str, name: &str) -> Anything<Worker> {
+    fn open(directory: &str, limit: &str, name: &str, server: Option<&str>) -> Anything<Worker> {
         let limit: u64 = limit.parse()?;
-        let cache = Cache::builder()
+        let options = Cache::builder()
             .path(directory)
             .namespace("demo")
-            .limit(limit)
-            .build()?;
+            .limit(limit);
+        let cache = match server {
+            // The same code on several hosts. A machine that is busy with the demo is no fault.
+            Some(server) => options
+                .remote(server)
+                .timeout(Duration::from_secs(5))
+                .build()?,
+            None => options.build()?,
+        };
         Ok(Worker {
             name: name.to_owned(),
             keys: serde_json::from_str(&fs::read_to_string(format!("{name}.keys.json"))?)?,
@@ -189,6 +197,7 @@ impl Worker {
             packages: cache.namespace("packages")?,
             matrix: cache.namespace("matrix")?,
             changes: cache.namespace("changes")?,
+            cache,
         })
     }
 
@@ -260,6 +269,15 @@ impl Worker {
         Ok(json!({ "value": self.changes.get::<String>("last writer")? }))
     }
 
+    fn tiers(&self) -> Anything<Json> {
+        let stats = self.cache.remote_stats().ok_or("there is no server")?;
+        Ok(json!({
+            "near_hits": stats.near_hits,
+            "remote_hits": stats.remote_hits,
+            "listens": stats.listens,
+        }))
+    }
+
     /// Nanoseconds per hit over all records and per load over some; do both agree?
     fn measure(&self) -> Anything<Json> {
         let mut passes = Vec::new();
@@ -300,10 +318,12 @@ fn say(answer: &Json) -> io::Result<()> {
 
 fn main() -> Anything<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [directory, limit, name] = &arguments[..] else {
-        return Err("usage: demo-worker CACHE_DIRECTORY LIMIT NAME".into());
+    let (directory, limit, name, server) = match &arguments[..] {
+        [directory, limit, name] => (directory, limit, name, None),
+        [directory, limit, name, server] => (directory, limit, name, Some(server.as_str())),
+        _ => return Err("usage: demo-worker CACHE_DIRECTORY LIMIT NAME [SERVER]".into()),
     };
-    let worker = Worker::open(directory, limit, name)?;
+    let worker = Worker::open(directory, limit, name, server)?;
     say(&json!({ "ready": true }))?;
     for line in io::stdin().lock().lines() {
         let answer = match line?.split(' ').collect::<Vec<_>>()[..] {
@@ -312,6 +332,7 @@ fn main() -> Anything<()> {
             ["read", writer] => worker.read(writer),
             ["set", value] => worker.set(value),
             ["get"] => worker.get(),
+            ["tiers"] => worker.tiers(),
             ["measure"] => worker.measure(),
             ref other => Err(format!("unknown command {other:?}").into()),
         };

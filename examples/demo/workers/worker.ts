@@ -1,7 +1,7 @@
 /**
  * The TypeScript worker of the demo: see README.md in the folder above for what it is asked.
  *
- * worker.ts CACHE_DIRECTORY LIMIT NAME, in the folder that holds the records
+ * worker.ts CACHE_DIRECTORY LIMIT NAME [SERVER], in the folder that holds the records
  */
 import { createHash } from 'node:crypto'
 import { openSync, readFileSync, writeSync } from 'node:fs'
@@ -108,10 +108,12 @@ function spread(keys: string[], most: number): string[] {
   return keys.filter((_, at) => at % step === 0).slice(0, most)
 }
 
-const [path, limit, me] = process.argv.slice(2)
+const [path, limit, me, remote] = process.argv.slice(2)
 const keys: string[] = JSON.parse(readFileSync(`${me}.keys.json`, 'utf8'))
 const log = openSync('loads.log', 'a')
-const cache = new Cache({ path, namespace: 'demo', limit: Number(limit) })
+// The same code on several hosts. A machine that is busy with the demo is no fault.
+const server = remote === undefined ? {} : { remote, timeout: '5s' }
+const cache = new Cache({ path, namespace: 'demo', limit: Number(limit), ...server })
 const packages = cache.namespace('packages')
 const matrix = cache.namespace('matrix')
 const changes = cache.namespace('changes')
@@ -194,7 +196,12 @@ const commands: Record<string, (argument: string) => object | Promise<object>> =
     await changes.set('last writer', value)
     return {}
   },
-  get: async () => ({ value: await changes.get('last writer') }),
+  get: async () => ({ value: (await changes.get('last writer')) ?? null }),
+  tiers: () => {
+    const stats = cache.remoteStats()
+    const { nearHits: near_hits, remoteHits: remote_hits, listens } = stats ?? {}
+    return { near_hits, remote_hits, listens }
+  },
 }
 
 say({ ready: true })
@@ -202,4 +209,4 @@ for await (const line of createInterface({ input: process.stdin })) {
   const [command, argument] = line.split(' ')
   say(await commands[command](argument))
 }
-cache.closeSync()
+await cache.close()

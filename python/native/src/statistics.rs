@@ -50,6 +50,7 @@ pub fn remote<'py>(py: Python<'py>, stats: &RemoteStats) -> PyResult<Bound<'py, 
     let dict = PyDict::new(py);
     dict.set_item("near_hits", stats.near_hits)?;
     dict.set_item("remote_hits", stats.remote_hits)?;
+    dict.set_item("joined_hits", stats.joined_hits)?;
     dict.set_item("round_trips", stats.round_trips)?;
     dict.set_item("faults", stats.faults)?;
     dict.set_item("last_fault", &stats.last_fault)?;
@@ -80,6 +81,13 @@ pub fn machine<'py>(py: Python<'py>, stats: &MachineStats) -> PyResult<Bound<'py
         evicted_by_conflict,
         evicted_by_failed_put,
         expired,
+        near_hits,
+        remote_hits,
+        joined_hits,
+        round_trips,
+        faults,
+        last_fault_at,
+        last_open_at,
     } beside { processes });
     let processes = PyList::empty(py);
     for one in &stats.processes {

@@ -94,6 +94,8 @@ class RemoteStats:
     """Reads that a copy on this host answered."""
     remote_hits: int
     """Reads that the server answered."""
+    joined_hits: int
+    """Reads that another caller's load of this process answered."""
     round_trips: int
     """Round trips of operations, of one or several commands each; not those of the thread that
     listens."""
@@ -138,6 +140,22 @@ class MachineStats(Activity):
     """Old values removed because their replacement could not be stored."""
     expired: int
     """Expired entries that were removed."""
+    near_hits: int
+    """Those of the hits that copies of a server's entries answered."""
+    remote_hits: int
+    """Those of the hits that a server answered."""
+    joined_hits: int
+    """Those of the hits that another caller's load of the same process answered, in caches with a
+    server."""
+    round_trips: int
+    """Round trips to servers, of one or several commands."""
+    faults: int
+    """Reads, writes and loads that had no answer from a server."""
+    last_fault_at: int
+    """When the last of them was, in milliseconds since 1970; 0: there was none."""
+    last_open_at: int
+    """When a process last found its circuit breaker open, in milliseconds since 1970; 0: none
+    did."""
     processes: list[ProcessStats]
     """The processes that have the directory open, the one with the most reads first."""
 

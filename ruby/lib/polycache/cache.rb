@@ -360,16 +360,20 @@ module Polycache
     # Hits of other processes may be a few behind.
     #
     # @return [Hash, nil] +:since+ (when the directory was made, in milliseconds since 1970), counts
-    #   as in +stats+, +:loads+ (loaders that began), +:failed_loads+ (those without a value), and
-    #   +:processes+, an Array of hashes with +:pid+, +:handles+, +:since+ and the process' counts;
-    #   nil without a directory
+    #   as in +stats+, +:loads+ (loaders that began), +:failed_loads+ (those without a value),
+    #   +:near_hits+, +:remote_hits+, +:joined_hits+, +:round_trips+ and +:faults+ (as in
+    #   +remote_stats+, of all caches with a server), +:last_fault_at+ and +:last_open_at+ (when the
+    #   last fault was, and when a process last found its circuit breaker open, in milliseconds
+    #   since 1970; 0: never), and +:processes+, an Array of hashes with +:pid+, +:handles+,
+    #   +:since+ and the process' counts; nil without a directory
     def machine_stats = @tiers.machine_stats
 
     # What this handle did with its server (option +remote+), and how that is.
     #
     # @return [Hash, nil] +:near_hits+ (reads that a copy on this machine answered), +:remote_hits+
-    #   (those that the server answered), +:round_trips+ (of operations), +:faults+ (reads, writes
-    #   and loads without an answer), +:last_fault+ (what the last one was about; empty: there was
+    #   (those that the server answered), +:joined_hits+ (those that another caller's load of
+    #   this process answered), +:round_trips+ (of operations), +:faults+ (reads, writes and
+    #   loads without an answer), +:last_fault+ (what the last one was about; empty: there was
     #   none), +:is_open+ (after several faults commands fail at once for a moment), +:listens+
     #   (copies are served: this machine hears of all writes), +:lag+ (seconds that copies may be
     #   behind; nil: none are served), +:refuses_tracking+ (the server does not tell of writes, so

@@ -34,6 +34,7 @@ counts! {
     MachineStats {
         since, hits, memory_hits, misses, writes, deletes, loads, failed_loads, invalidated_loads, unstored,
         wait_timeouts, entries, bytes, limit, evicted_by_age, evicted_by_conflict, evicted_by_failed_put, expired,
+        near_hits, remote_hits, joined_hits, round_trips, faults, last_fault_at, last_open_at,
     } with { processes: Vec<ProcessStats> }
 }
 

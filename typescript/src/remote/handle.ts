@@ -1,10 +1,11 @@
-import { type AnyHandle, type Counts, noCounts } from '../any-namespace.ts'
+import type { AnyHandle, Counts } from '../any-namespace.ts'
 import type { Watching } from '../flight.ts'
 import { guarded, native } from '../host/native.ts'
 import { Closed } from '../more-errors.ts'
 import type { WaitingOptions } from '../options.ts'
 import type { MachineStats, RemoteStats, Usage } from '../stats.ts'
 import type { StoreErrors } from '../unstored.ts'
+import { RemoteCounts } from './counts.ts'
 import type { RemoteLock } from './lock.ts'
 import { asked, type NativeRemote, type RemoteOperations, type RemoteOptions } from './native.ts'
 import { serveSockets } from './sockets.ts'
@@ -19,7 +20,7 @@ export class RemoteHandle implements AnyHandle {
   readonly calls: RemoteOperations
   readonly clock: (() => number) | undefined
   /** What is counted here; the native part counts the rest. */
-  readonly counts: Counts = noCounts()
+  readonly counts: Counts
   readonly leaseTimeout: number
   readonly waitTimeout: number
   readonly storeErrors: StoreErrors
@@ -39,6 +40,7 @@ export class RemoteHandle implements AnyHandle {
     serveSockets()
     this.calls = operations
     this.native = guarded(() => NativeRemote.open(options))
+    this.counts = new RemoteCounts(this.native)
     this.clock = clock
     this.#hasDirectory = options.path !== undefined
     this.leaseTimeout = waiting.leaseTimeout

@@ -190,13 +190,11 @@ export class RemoteNamespace implements AwaitedNamespace {
   }
 
   async take(key: Key): Promise<unknown> {
-    const { counts } = this.handle
     for (;;) {
       // By an update, because the value may be refused by the `decode` of a registered type: then the entry stays.
       const found = await this.findToUpdate(key)
       if (!(await found.delete())) continue
-      if (found.value === undefined) counts.misses++
-      else counts.hits++
+      this.handle.native.countTaken(found.value !== undefined)
       return found.value
     }
   }

@@ -71,6 +71,8 @@ export interface NativeRemote {
   }
   machineStats(): MachineStats | null
   foundLater(): void
+  countTaken(found: boolean): void
+  addCounts(joined: number, misses: number, unstored: number, timeouts: number): void
   remoteStats(): NativeRemoteStats
 }
 
@@ -78,6 +80,7 @@ export interface NativeRemote {
 export interface NativeRemoteStats {
   nearHits: number
   remoteHits: number
+  joinedHits: number
   roundTrips: number
   faults: number
   lastFault: string

@@ -40,6 +40,27 @@ everywhere((server) => {
     })
   })
 
+  test('the machine counts what programs did', async () => {
+    const cache = await listening(site().host())
+    await cache.set('k', 'v')
+    for (let turn = 0; turn < 200; turn++) expect(await cache.get('k')).toBe('v')
+    let loads = 0
+    const load = async () => {
+      await new Promise((done) => setTimeout(done, 5))
+      return ++loads
+    }
+    expect(await Promise.all([1, 2, 3].map(() => cache.getOrSet('l', load)))).toEqual([1, 1, 1])
+    expect(await cache.take('k')).toBe('v')
+    const own = await cache.stats()
+    const machine = await cache.machineStats()
+    const { hits, misses, writes, deletes } = own
+    expect(machine).toMatchObject({ hits, misses, writes, deletes, joinedHits: 2, loads: 1 })
+    expect(cache.remoteStats()?.joinedHits).toBe(2)
+    const { nearHits = 0, remoteHits = 0, joinedHits = 0 } = machine ?? {}
+    expect(nearHits + remoteHits + joinedHits).toBe(hits)
+    expect(machine).toMatchObject({ faults: 0, lastFaultAt: 0, lastOpenAt: 0 })
+  })
+
   test('an own write, then an own read', async () => {
     const [one] = await two()
     for (let turn = 0; turn < 200; turn++) {

@@ -76,7 +76,7 @@ impl Simulation {
                     number,
                     world: Arc::new(World::new(rng.u64(..1 << 20))),
                     memory: Arc::new(Shared::new(&scenario.geometry)),
-                    board: [1, 0, 0, 0].map(AtomicU64::new),
+                    board: [1, 0, 0, 0, 0].map(AtomicU64::new),
                     seed: rng.u64(..),
                 })
             })

@@ -1,29 +1,60 @@
 //! `polycache stats`.
 
+use super::server::{self, Server};
 use crate::arguments::Arguments;
 use crate::failure::Failure;
-use crate::human::{bar, count, counted, duration, ratio, size};
+use crate::human::{bar, count, counted, delay, duration, ratio, size};
 use crate::output::{Output, Style};
 use crate::text;
 use crate::{open, Outcome};
-use polycache::{Cache, MachineStats, ProcessStats, Stats};
+use polycache::bindings::remote::Listener;
+use polycache::bindings::Bindings;
+use polycache::{Cache, Error, MachineStats, ProcessStats, Stats};
 use serde_json::{json, Value};
 use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 pub fn run(arguments: &Arguments, output: &mut Output) -> Result<Outcome, Failure> {
-    open::needs_directory(arguments, "stats")?;
-    let cache = open::to_read(arguments)?;
-    let (machine, stats) = look(&cache)?;
-    if output.json {
-        output.json(&json(cache.path(), &machine, &stats))?;
-        return Ok(Outcome::Done);
+    let mut object = json!({});
+    let mut all = Vec::new();
+    if let Some(cache) = directory(arguments)? {
+        let (machine, stats) = look(&cache)?;
+        let listeners = cache.listeners()?;
+        object = json(cache.path(), &machine, &stats);
+        object["listeners"] = listeners.iter().map(listener).collect();
+        all = lines(cache.path(), &machine, &stats);
+        all.extend(remote_lines(&machine, &listeners));
     }
-    for (name, text) in lines(cache.path(), &machine, &stats) {
+    let mut outcome = Outcome::Done;
+    if let Some(url) = &arguments.remote {
+        let server = server::look(arguments, url)?;
+        object["server"] = server.json();
+        all.extend(server.lines());
+        if matches!(server, Server::Silent(_)) {
+            outcome = Outcome::Negative;
+        }
+    }
+    if output.json {
+        output.json(&object)?;
+        return Ok(outcome);
+    }
+    for (name, text) in all {
         let name = output.paint(Style::Dim, &format!("{name:<10}"));
         output.line(&format!("{name}  {text}"))?;
     }
-    Ok(Outcome::Done)
+    Ok(outcome)
+}
+
+/// The cache's directory; with a server there may be none.
+fn directory(arguments: &Arguments) -> Result<Option<Cache>, Failure> {
+    if arguments.remote.is_some() && arguments.path.is_none() {
+        return Ok(None);
+    }
+    match open::directory_to_read(arguments) {
+        // POLYCACHE_PATH may name another machine's.
+        Err(Failure::Cache(Error::NoCache(_))) if arguments.remote.is_some() => Ok(None),
+        opened => opened.map(Some),
+    }
 }
 
 /// What all processes did, and what the directory tells besides. Every cache of this command has a directory.
@@ -58,6 +89,13 @@ pub fn json(path: &Path, machine: &MachineStats, stats: &Stats) -> Value {
         "evicted_by_conflict": machine.evicted_by_conflict,
         "evicted_by_failed_put": machine.evicted_by_failed_put,
         "expired": machine.expired,
+        "near_hits": machine.near_hits,
+        "remote_hits": machine.remote_hits,
+        "joined_hits": machine.joined_hits,
+        "round_trips": machine.round_trips,
+        "faults": machine.faults,
+        "last_fault_at": time(machine.last_fault_at),
+        "last_open_at": time(machine.last_open_at),
         "reinserted": stats.reinserted,
         "blocks_claimed": stats.blocks_claimed,
         "floor_overflows": stats.floor_overflows,
@@ -78,6 +116,21 @@ fn process(stats: &ProcessStats) -> Value {
         "deletes": stats.deletes,
         "loads": stats.loads,
         "failed_loads": stats.failed_loads,
+    })
+}
+
+/// Milliseconds since 1970, which 0 is not.
+fn time(at: u64) -> Option<u64> {
+    (at > 0).then_some(at)
+}
+
+fn listener(listener: &Listener) -> Value {
+    json!({
+        "identity": server::name(listener.identity),
+        "pid": listener.process,
+        "since": time(listener.since),
+        "lag": listener.lag.map(server::milliseconds),
+        "refuses_tracking": listener.refuses_tracking,
     })
 }
 
@@ -198,4 +251,65 @@ fn lines(path: &Path, machine: &MachineStats, stats: &Stats) -> Vec<(&'static st
         ));
     }
     lines
+}
+
+/// What caches with a server did, if there were any.
+fn remote_lines(machine: &MachineStats, listeners: &[Listener]) -> Vec<(&'static str, String)> {
+    let mut lines = Vec::new();
+    if machine.round_trips == 0 && machine.near_hits == 0 && listeners.is_empty() {
+        return lines;
+    }
+    let directory = [
+        machine.memory_hits,
+        machine.near_hits,
+        machine.remote_hits,
+        machine.joined_hits,
+    ];
+    let other = directory
+        .iter()
+        .fold(machine.hits, |left, hits| left.saturating_sub(*hits));
+    lines.push((
+        "hits",
+        format!(
+            "{} by memory, {} by copies here, {} by the server, {} joined a load, {} of caches without a server",
+            count(machine.memory_hits),
+            count(machine.near_hits),
+            count(machine.remote_hits),
+            count(machine.joined_hits),
+            count(other),
+        ),
+    ));
+    let mut asked = format!(
+        "{}; {} without an answer",
+        counted(machine.round_trips, "round trip", "round trips"),
+        count(machine.faults)
+    );
+    if let Some(at) = time(machine.last_fault_at) {
+        asked += &format!(", the last one {} ago", ago(at));
+    }
+    lines.push(("asked", asked));
+    let breaker = match time(machine.last_open_at) {
+        None => "no process has found its circuit breaker open".into(),
+        Some(at) => format!(
+            "a process last found its circuit breaker open {} ago",
+            ago(at)
+        ),
+    };
+    lines.push(("breaker", breaker));
+    lines.extend(listeners.iter().map(|one| ("listener", heard(one))));
+    lines
+}
+
+fn heard(listener: &Listener) -> String {
+    let data = server::name(listener.identity);
+    let Some(pid) = listener.process else {
+        return format!("no process hears of writes now (data {data})");
+    };
+    let since = time(listener.since).map_or_else(String::new, |at| format!(", for {}", ago(at)));
+    let behind = match (listener.refuses_tracking, listener.lag) {
+        (true, _) => "the server refuses to tell of writes, so every read asks it".into(),
+        (_, Some(lag)) => format!("copies are {} behind", delay(lag)),
+        (_, None) => "it has not heard of all writes yet, so every read asks the server".into(),
+    };
+    format!("process {pid}{since}: {behind} (data {data})")
 }

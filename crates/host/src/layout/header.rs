@@ -108,6 +108,8 @@ pub const FAILED_FLUSHES: usize = FLUSH_CLEARS + 48;
 pub const FAILED_AND_MENDED: usize = FLUSH_CLEARS + 56;
 /// The tick before which no background flush is tried again after one that failed, plus one; 0 is none.
 pub const FLUSH_AGAIN: usize = FLUSH_CLEARS + LINE;
+/// What all processes did with remote databases: seven words on a line of their own (`spec/host.md`).
+pub const REMOTE_COUNTS: usize = FLUSH_AGAIN + LINE;
 /// Boards of remote databases: each on a line of its own.
 pub const BOARDS: usize = LEN as usize - BOARD_COUNT * LINE;
 /// Boards of remote databases.

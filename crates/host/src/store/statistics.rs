@@ -1,5 +1,6 @@
 //! What a store tells: of this handle, of all processes, and of the space of namespaces.
 
+use super::remote::RemoteWord;
 use super::Store;
 use crate::counters::{CellOwner, Counter};
 use crate::directory::identity;
@@ -71,6 +72,7 @@ impl Store {
         let processes = self.processes()?;
         let counted = inner.engine.counted();
         let all = |counter| counted[counter as usize];
+        let remote = |word: RemoteWord| inner.engine.memory.load(word.at());
         Ok(MachineStats {
             since: inner.engine.created(),
             hits: all(Counter::Hits).saturating_add(all(Counter::MemoryHits)),
@@ -90,26 +92,26 @@ impl Store {
             evicted_by_conflict,
             evicted_by_failed_put,
             expired,
+            near_hits: remote(RemoteWord::NearHits),
+            remote_hits: remote(RemoteWord::RemoteHits),
+            joined_hits: remote(RemoteWord::JoinedHits),
+            round_trips: remote(RemoteWord::RoundTrips),
+            faults: remote(RemoteWord::Faults),
+            last_fault_at: remote(RemoteWord::LastFault),
+            last_open_at: remote(RemoteWord::LastOpen),
             processes,
         })
     }
 
     /// The processes that have the directory open, the one with the most reads first.
     fn processes(&self) -> Result<Vec<ProcessStats>, Error> {
-        let Some(locks) = self.locks()? else {
-            return Ok(Vec::new());
-        };
-        let locks = platform::descriptor(&locks);
-        let owners = self
-            .0
-            .engine
-            .cell_owners(|id| platform::is_locked(locks, u64::from(id), 1));
         let mut processes: HashMap<u32, ProcessStats> = HashMap::new();
         for CellOwner {
             process,
             since,
             counted,
-        } in owners
+            ..
+        } in self.living_owners()?
         {
             let found = processes.entry(process).or_insert(ProcessStats {
                 pid: process,
@@ -135,6 +137,16 @@ impl Store {
         let mut processes: Vec<_> = processes.into_values().collect();
         processes.sort_by_key(|one| (Reverse(one.hits.saturating_add(one.misses)), one.pid));
         Ok(processes)
+    }
+
+    /// The participants that live and have a cell.
+    pub(super) fn living_owners(&self) -> Result<Vec<CellOwner>, Error> {
+        let Some(locks) = self.locks()? else {
+            return Ok(Vec::new());
+        };
+        let locks = platform::descriptor(&locks);
+        let lives = |id| platform::is_locked(locks, u64::from(id), 1);
+        Ok(self.0.engine.cell_owners(lives))
     }
 
     /// The file of locks, opened once more: a lock of this handle's own shows only through another description.

@@ -1,6 +1,8 @@
 //! Building blocks for the packages of other languages and the command `polycache`; programs do not need them: loads
 //! and locks step by step, where a value was read, keys page by page. They change with those packages.
 
+#[cfg(feature = "remote")]
+mod listeners;
 mod load;
 mod payload;
 
@@ -19,9 +21,10 @@ pub use load::{Filled, LoadStep, Loading};
 pub use payload::{Payload, Payloads};
 pub use polycache_host::{MemoryHits, Token};
 
-/// What the remote tier asks of a language's own client.
+/// What the remote tier asks of a language's own client, and what a directory tells of servers.
 #[cfg(feature = "remote")]
 pub mod remote {
+    pub use super::listeners::Listener;
     #[cfg(feature = "fibers")]
     pub use crate::remote::fibers;
     #[cfg(feature = "bindings-remote")]
@@ -82,6 +85,23 @@ pub trait Bindings {
 
     /// Adds a read that the cache did not see, a hit or a miss, to what the machine counts.
     fn add_read(&self, found: bool);
+
+    /// Counts the read of a `take` that a language makes of an update, a hit or a miss.
+    fn count_taken(&self, found: bool);
+
+    /// Counts a loaded value that could not be stored, as a language found.
+    fn count_unstored(&self);
+
+    /// Who hears of the writes to the servers whose entries have copies in the directory; none without a directory.
+    ///
+    /// # Errors
+    /// `Io` when the directory's file of locks cannot be looked at.
+    #[cfg(feature = "remote")]
+    fn listeners(&self) -> Result<Vec<remote::Listener>, Error>;
+
+    /// Which data the server has, as [`remote::Listener::identity`]; `None` while it is not known.
+    #[cfg(feature = "remote")]
+    fn remote_identity(&self) -> Option<u64>;
 
     /// Takes back the miss of a read whose caller went on to a load, which counts it, or found the entry then.
     fn count_found_later(&self);
@@ -369,6 +389,10 @@ impl Bindings for Cache {
     }
 
     fn add_read(&self, found: bool) {
+        #[cfg(feature = "remote")]
+        if let Some(remote) = self.tier().remote() {
+            remote.count_outside(found);
+        }
         if let Some(store) = self.store() {
             store.add_counts(&Counts {
                 hits: u64::from(found),
@@ -376,6 +400,29 @@ impl Bindings for Cache {
                 ..Counts::default()
             });
         }
+    }
+
+    fn count_taken(&self, found: bool) {
+        self.tier().count_taken(found);
+    }
+
+    fn count_unstored(&self) {
+        self.tier().count_unstored();
+    }
+
+    #[cfg(feature = "remote")]
+    fn listeners(&self) -> Result<Vec<remote::Listener>, Error> {
+        listeners::of(self.tier().directory())
+    }
+
+    #[cfg(feature = "remote")]
+    fn remote_identity(&self) -> Option<u64> {
+        self.tier()
+            .remote()?
+            .link()
+            .site()
+            .1
+            .map(|site| site.identity())
     }
 
     fn count_found_later(&self) {

@@ -10,6 +10,8 @@ pub struct RemoteStats {
     pub near_hits: u64,
     /// Reads that the server answered.
     pub remote_hits: u64,
+    /// Reads that another caller's load of this process answered.
+    pub joined_hits: u64,
     /// Round trips of operations, of one or several commands each; not those of the thread that listens.
     pub round_trips: u64,
     /// Reads, writes and loads that had no answer from the server.

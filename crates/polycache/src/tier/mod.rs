@@ -156,6 +156,11 @@ pub(crate) trait Tier: Send + Sync {
 
     /// Counts a read that another caller's load answered, or failed to, or that was not a use until now.
     fn count_joined(&self, found: bool);
+
+    /// Counts the read of a `take`, a hit or a miss.
+    fn count_taken(&self, found: bool) {
+        self.count_joined(found);
+    }
     /// Counts a loaded value that could not be stored.
     fn count_unstored(&self);
     /// Counts a caller that waited in vain.

@@ -2,6 +2,7 @@
 
 mod cluster;
 mod copies;
+mod counts;
 mod faults;
 mod fibers;
 mod handles;

@@ -138,8 +138,12 @@ impl Cache {
                     let id = this.loads.begin(full_key, mine.caller, Some(loader));
                     Ok(Asked::Mine(Box::new(mine), id))
                 }
+                // It may hold what other callers of this host wait for. If it gave that back to begin anew, they would
+                // take its wait for one in vain, and load beside the holder elsewhere.
+                LoadStep::Wait(_) if this.is_remote() && !mine.is_loaded_here(this) => {
+                    mine.wait(ruby, this, hit)
+                }
                 LoadStep::Wait(_) | LoadStep::TimedOut => {
-                    // It may hold what other callers of this host wait for.
                     mine.abandon(this);
                     Ok(Asked::Busy)
                 }

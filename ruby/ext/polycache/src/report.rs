@@ -70,6 +70,13 @@ pub(crate) fn machine(ruby: &Ruby, stats: &MachineStats) -> Result<RHash, Error>
         evicted_by_conflict,
         evicted_by_failed_put,
         expired,
+        near_hits,
+        remote_hits,
+        joined_hits,
+        round_trips,
+        faults,
+        last_fault_at,
+        last_open_at,
     } beside { processes });
     let processes = ruby.ary_new();
     for one in &stats.processes {
@@ -96,6 +103,7 @@ pub(crate) fn remote(ruby: &Ruby, stats: &RemoteStats) -> Result<RHash, Error> {
     let hash = ruby.hash_new();
     hash.aset(ruby.sym_new("near_hits"), stats.near_hits)?;
     hash.aset(ruby.sym_new("remote_hits"), stats.remote_hits)?;
+    hash.aset(ruby.sym_new("joined_hits"), stats.joined_hits)?;
     hash.aset(ruby.sym_new("round_trips"), stats.round_trips)?;
     hash.aset(ruby.sym_new("faults"), stats.faults)?;
     hash.aset(ruby.sym_new("last_fault"), stats.last_fault.as_str())?;

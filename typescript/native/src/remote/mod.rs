@@ -98,6 +98,8 @@ pub struct RemoteStats {
     pub near_hits: f64,
     /// Reads that the server answered.
     pub remote_hits: f64,
+    /// Reads that another caller's load answered.
+    pub joined_hits: f64,
     /// Of one or several commands.
     pub round_trips: f64,
     /// Without an answer.
@@ -276,6 +278,22 @@ impl NativeRemote {
         Ok(stats.map(MachineStats::from))
     }
 
+    /// Counts what JavaScript did: reads that another caller's load answered or left without a value, loaded values that
+    /// could not be stored, and callers that waited too long.
+    #[napi]
+    pub fn add_counts(&self, joined: u32, misses: u32, unstored: u32, timeouts: u32) {
+        (0..joined).for_each(|_| self.cache.add_read(true));
+        (0..misses).for_each(|_| self.cache.add_read(false));
+        (0..unstored).for_each(|_| self.cache.count_unstored());
+        (0..timeouts).for_each(|_| self.cache.count_wait_timeout());
+    }
+
+    /// Counts the read of a `take`.
+    #[napi]
+    pub fn count_taken(&self, found: bool) {
+        self.cache.count_taken(found);
+    }
+
     /// Takes back the miss of a read whose caller went on to a load.
     #[napi]
     pub fn found_later(&self) {
@@ -288,6 +306,7 @@ impl NativeRemote {
         self.cache.remote_stats().map(|stats| RemoteStats {
             near_hits: stats.near_hits as f64,
             remote_hits: stats.remote_hits as f64,
+            joined_hits: stats.joined_hits as f64,
             round_trips: stats.round_trips as f64,
             faults: stats.faults as f64,
             last_fault: stats.last_fault,

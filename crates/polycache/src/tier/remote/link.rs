@@ -2,6 +2,7 @@
 
 use super::listener::{learn_site, Listening};
 use super::near::NearStore;
+use super::reported::Reported;
 use super::site::Site;
 use crate::remote::{is_background, Failure, Transport};
 use crate::Error;
@@ -29,6 +30,7 @@ pub(crate) struct Link {
     pub clock: Clock,
     pub near: NearStore,
     pub counts: Counts,
+    pub reported: Reported,
     pub listening: Listening,
     own: PerProcess<Own>,
     /// Moves with `site`.
@@ -67,6 +69,9 @@ pub(crate) struct Counts {
     /// Misses that a load counted again.
     pub misses_twice: AtomicU64,
     pub joined_hits: AtomicU64,
+    /// Reads that a language answered by another caller's load, and counts itself.
+    pub outside_hits: AtomicU64,
+    pub outside_misses: AtomicU64,
     pub writes: AtomicU64,
     pub deletes: AtomicU64,
     pub invalidated_loads: AtomicU64,
@@ -74,6 +79,8 @@ pub(crate) struct Counts {
     pub wait_timeouts: AtomicU64,
     pub round_trips: AtomicU64,
     pub faults: AtomicU64,
+    pub loads: AtomicU64,
+    pub failed_loads: AtomicU64,
 }
 
 pub(crate) fn count(counter: &AtomicU64) {
@@ -117,6 +124,7 @@ impl Link {
             clock: options.clock,
             near,
             counts: Counts::default(),
+            reported: Reported::new(),
             listening: Listening::default(),
             own: PerProcess::new(),
             site_number: AtomicU64::new(0),
@@ -432,6 +440,7 @@ impl Link {
         if self.closed.swap(true, Ordering::AcqRel) {
             return;
         }
+        self.report();
         self.listening.wake();
         let given_up: Vec<_> = self.loads().drain().map(|(_, command)| command).collect();
         if !given_up.is_empty() {

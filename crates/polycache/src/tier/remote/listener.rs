@@ -64,6 +64,8 @@ impl Listening {
         if begins.is_err() {
             return;
         }
+        // A forked child counts from here on.
+        link.report();
         let weak = Arc::downgrade(link);
         // A signal is the program's business, and would end a wait for the server.
         let thread = without_signals(|| {
@@ -140,6 +142,9 @@ fn work(link: &Weak<Link>) {
                 None => RETRY,
             }
         };
+        if let Some(link) = open(link) {
+            link.report();
+        }
         if idle < IDLE_LOOKS {
             std::thread::park_timeout(pause);
             continue;
@@ -231,6 +236,7 @@ fn lead(link: &Arc<Link>, site: &Arc<Site>, generation: u16) {
         site,
         board: site.board(),
         generation,
+        since: since_1970.as_millis() as u64,
         host,
         sender,
         over: Arc::default(),
@@ -249,6 +255,8 @@ struct Leader<'a> {
     site: &'a Arc<Site>,
     board: Board<'a>,
     generation: u16,
+    /// When it began to lead, in milliseconds since 1970.
+    since: u64,
     host: u64,
     sender: Sender<Heard>,
     /// Ends the connections of the last arming.
@@ -267,6 +275,9 @@ impl Leader<'_> {
             if self.link.is_closed() || !self.board.see(self.generation, monotonic()) {
                 return;
             }
+            let refused = self.link.listening.refused.load(Ordering::Relaxed);
+            self.board.tell(self.generation, self.since, refused);
+            self.link.report();
             self.until = monotonic() + LOOK;
             for act in listener.step(heard, monotonic()) {
                 self.act(act);

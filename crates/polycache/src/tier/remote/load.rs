@@ -1,5 +1,6 @@
 //! Drives the machine of a load whose key is on a server.
 
+use super::link::count;
 use super::near::{AtRemote, Guard};
 use super::RemoteTier;
 use crate::tier::{AtKey, Tier, NOWHERE};
@@ -118,6 +119,9 @@ impl RemoteLoad {
         let mut guard = Guard(AtKey::new(self.tier.guards(), &self.guard_key, &mut unused));
         let names = &self.names;
         let was_loading = std::mem::take(&mut self.is_loading);
+        if was_loading && matches!(event, Event::Unstorable | Event::Failed | Event::Cancelled) {
+            count(&self.tier.link().counts.failed_loads);
+        }
         // The cache was closed while the loader ran.
         let mut is_late = false;
         let mut next = match event {
@@ -148,6 +152,7 @@ impl RemoteLoad {
                 Loaded::Load => {
                     if !self.is_loading {
                         self.tier.count_miss();
+                        count(&self.tier.link().counts.loads);
                         self.since = Some(Instant::now());
                         let give_up = self.machine.give_up(names);
                         self.number = give_up.map(|one| self.tier.link().begin_load(one));

@@ -7,6 +7,7 @@ mod listener;
 mod load;
 mod many;
 mod near;
+mod reported;
 mod served_keys;
 mod site;
 mod sweep;
@@ -24,8 +25,9 @@ use near::AtRemote;
 use polycache_host::{keys, monotonic, Hit, PerProcess, Report, Stats, Store, Token};
 use polycache_operations::{Bounds, Holder, Lease};
 use polycache_remote::{
-    head, look_at_lock, pending_head, unlock, Change, Changed, Changing, Clear, Command, Delete,
-    Event, Fault, Found, Get, Invalidate, Lock, Locked, Names, Record, Reply, Set, Step, HEAD_LEN,
+    head, look_at_lock, pending_head, unlock, Board, Change, Changed, Changing, Clear, Command,
+    Delete, Event, Fault, Found, Get, Invalidate, Lock, Locked, Names, Record, Reply, Set, Step,
+    HEAD_LEN,
 };
 use site::Mounted;
 use std::path::Path;
@@ -96,7 +98,7 @@ impl RemoteTier {
         })))
     }
 
-    pub(super) fn link(&self) -> &Link {
+    pub(crate) fn link(&self) -> &Link {
         &self.0.shared.link
     }
 
@@ -347,7 +349,7 @@ impl RemoteTier {
     ) -> Result<Option<Option<RecordHead>>, Error> {
         let counts = &self.link().counts;
         match found {
-            Found::Near(_) => count(&counts.near_hits),
+            Found::Near(_) => self.count_near_hit(),
             Found::Remote(_) => count(&counts.remote_hits),
             Found::Foreign(_) | Found::Missing | Found::Fault(_) => {}
         }
@@ -355,7 +357,18 @@ impl RemoteTier {
     }
 
     pub fn count_near_hit(&self) {
-        count(&self.link().counts.near_hits);
+        self.link().count_near_hit();
+    }
+
+    /// Counts a read that a language answered by another caller's load, a hit or a miss. It adds it to its own counts.
+    #[cfg_attr(not(feature = "bindings"), allow(dead_code))]
+    pub fn count_outside(&self, found: bool) {
+        let counts = &self.link().counts;
+        count(if found {
+            &counts.outside_hits
+        } else {
+            &counts.outside_misses
+        });
     }
 
     pub(super) fn count_miss(&self) {
@@ -393,19 +406,22 @@ impl RemoteTier {
     pub fn remote_stats(&self) -> RemoteStats {
         let link = self.link();
         let now = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
-        let lag = self
-            .mounted()
-            .and_then(|mounted| mounted.site.board().judge().lag(monotonic()));
+        let mounted = self.mounted();
+        let board = mounted.as_ref().map(|mounted| mounted.site.board());
+        let lag = board.and_then(|board| board.judge().lag(monotonic()));
+        let refused = link.listening.refused.load(Ordering::Relaxed);
         RemoteStats {
             near_hits: now(&link.counts.near_hits),
             remote_hits: now(&link.counts.remote_hits),
+            joined_hits: link.counts.all_joined(),
             round_trips: now(&link.counts.round_trips),
             faults: now(&link.counts.faults),
             last_fault: link.last_failure().clone(),
             is_open: link.is_open(),
             listens: lag.is_some_and(|lag| lag <= link.staleness),
             lag,
-            refuses_tracking: link.listening.refused.load(Ordering::Relaxed),
+            // Another process may listen for this one.
+            refuses_tracking: refused || board.is_some_and(Board::refuses),
         }
     }
 }
@@ -649,6 +665,15 @@ impl Tier for RemoteTier {
         let counts = &self.link().counts;
         count(if found {
             &counts.joined_hits
+        } else {
+            &counts.misses
+        });
+    }
+
+    fn count_taken(&self, found: bool) {
+        let counts = &self.link().counts;
+        count(if found {
+            &counts.remote_hits
         } else {
             &counts.misses
         });

@@ -54,6 +54,11 @@ impl Site {
         })
     }
 
+    /// The first 64 bits of its identity.
+    pub fn identity(&self) -> u64 {
+        self.identity
+    }
+
     pub fn has_board(&self) -> bool {
         !matches!(self.board, SharedBoard::None)
     }
