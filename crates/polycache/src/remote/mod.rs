@@ -99,13 +99,15 @@ impl Remote {
     pub fn transport(self) -> Result<Arc<dyn Transport>, Error> {
         match self.0 {
             Source::Transport(transport) => Ok(transport),
-            Source::Url(url) => match ::redis::Client::open(url.as_str()) {
-                Ok(client) => Ok(Arc::new(RedisRs::new(client))),
-                // The URL may hold a password: it is not told.
-                Err(error) => Err(Error::InvalidArgument(format!(
-                    "remote is not the URL of a Redis or Valkey: {error}"
-                ))),
-            },
+            Source::Url(url) => {
+                match ::redis::Client::open(url.as_str()).and_then(|client| pool::quiet(&client)) {
+                    Ok(client) => Ok(Arc::new(RedisRs::new(client))),
+                    // The URL may hold a password: it is not told.
+                    Err(error) => Err(Error::InvalidArgument(format!(
+                        "remote is not the URL of a Redis or Valkey: {error}"
+                    ))),
+                }
+            }
         }
     }
 }

@@ -85,5 +85,25 @@ impl Pool {
 
 /// A new connection.
 pub(super) fn open(client: &Client, deadline: Deadline) -> RedisResult<Connection> {
-    client.get_connection_with_timeout(deadline.left()?)
+    client.get_connection_with_timeout(deadline.left()? / greetings(client))
+}
+
+/// How many replies the crate `redis` waits for before it hands out a connection: one after the other, each for as long as
+/// it may wait, also when the one before did not come. They come together, so a part of the time is enough for each.
+fn greetings(client: &Client) -> u32 {
+    let settings = client.get_connection_info().redis_settings();
+    let authenticates = settings.password().is_some() || settings.protocol().supports_resp3();
+    let selects = settings.db() != 0;
+    let introduces_itself = if settings.skip_set_lib_name() { 0 } else { 2 };
+    (u32::from(authenticates) + u32::from(selects) + introduces_itself).max(1)
+}
+
+/// A client that tells the server nothing of the library: two replies less to wait for.
+///
+/// # Errors
+/// An address that cannot be used.
+pub(super) fn quiet(client: &Client) -> RedisResult<Client> {
+    let info = client.get_connection_info().clone();
+    let settings = info.redis_settings().clone().set_skip_set_lib_name();
+    Client::open(info.set_redis_settings(settings))
 }

@@ -183,7 +183,9 @@ impl Settings {
     }
 
     fn redis_settings(&self) -> RedisConnectionInfo {
-        let mut settings = RedisConnectionInfo::default().set_db(self.database);
+        let mut settings = RedisConnectionInfo::default()
+            .set_db(self.database)
+            .set_skip_set_lib_name();
         if let Some(username) = &self.username {
             settings = settings.set_username(username);
         }

@@ -75,6 +75,24 @@ fn a_server_that_hangs_is_given_up_within_the_timeout_and_comes_back() {
 }
 
 #[test]
+fn a_new_connection_to_a_server_that_hangs_takes_one_timeout() {
+    somewhere(|server| {
+        let _: () = server.ask("CONFIG SET requirepass secret").unwrap();
+        let timeout = Duration::from_secs(2);
+        let url = format!("redis://:secret@127.0.0.1:{}/1", server.port);
+        let cache = options(url).timeout(timeout).build().unwrap();
+        server.hang();
+        let began = Instant::now();
+        let failed = cache.set("k", "v");
+        let took = began.elapsed();
+        server.go_on();
+        assert_eq!(failed.unwrap_err().code(), "remote_unavailable");
+        // Each of the replies that a new connection waits for had one: no measurement, the two lie far apart.
+        assert!(took < timeout * 7 / 4, "{took:?}");
+    });
+}
+
+#[test]
 fn connections_that_rest_do_not_add_up_the_times_that_they_are_waited_for() {
     somewhere(|server| {
         let timeout = Duration::from_millis(400);

@@ -3,6 +3,7 @@
 //! The crate keeps them private, but shows them to the type of connection that it is told to use. That one here makes no
 //! connection: it remembers what it was to connect to.
 
+use crate::remote::pool::quiet;
 use redis::cluster::{ClusterClient, Connect, NodeAddress};
 use redis::{Client, Cmd, ConnectionInfo, ConnectionLike, IntoConnectionInfo, RedisResult, Value};
 use std::cell::RefCell;
@@ -25,14 +26,14 @@ pub(super) fn seeds(client: &ClusterClient) -> Vec<Client> {
     // A client goes on to the next of its first nodes as long as none answers.
     ask(client, None)
         .into_iter()
-        .filter_map(|info| Client::open(info).ok())
+        .filter_map(|info| quiet(&Client::open(info).ok()?).ok())
         .collect()
 }
 
 /// A client of one node.
 pub(super) fn node(client: &ClusterClient, address: &NodeAddress) -> Option<Client> {
     let info = ask(client, Some(address.clone())).pop()?;
-    Client::open(info).ok()
+    quiet(&Client::open(info).ok()?).ok()
 }
 
 fn ask(client: &ClusterClient, node: Option<NodeAddress>) -> Vec<ConnectionInfo> {
