@@ -13,7 +13,9 @@ def reached(name: str) -> Any:
 
     nodes = [("127.0.0.1", int(port)) for port in ports.split(",")]
     if kind == "sentinel":
-        return redis.sentinel.Sentinel(nodes).master_for("main")
+        # redis-py gives no types for it.
+        sentinel: Any = redis.sentinel.Sentinel
+        return sentinel(nodes).master_for("main")
     # That of asyncio, because the other one connects when it is made.
     cluster = redis.asyncio.cluster
     return cluster.RedisCluster(startup_nodes=[cluster.ClusterNode(*node) for node in nodes])
