@@ -89,6 +89,8 @@ class Bench:
     # Sentences about this run of all of it, for the machine's line.
     notes: Sequence[str] = ()
     redis: bool = False
+    # The server has a processor to itself, as if it were another machine.
+    redis_apart: bool = False
 
 
 def main(bench: Bench, arguments: Sequence[str] | None = None) -> None:
@@ -179,7 +181,7 @@ def _redis(bench: Bench, folder: Path) -> Iterator[redis_server.Redis]:
     if not bench.redis:
         yield redis_server.Redis(0)
         return
-    with redis_server.running(folder / "redis") as redis:
+    with redis_server.running(folder / "redis", bench.redis_apart) as redis:
         yield redis
 
 

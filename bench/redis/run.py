@@ -82,9 +82,11 @@ BENCH = Bench(
     notes=(
         "JavaScript is timed with mitata; a round's figure is the median of its batches.",
         "Calls are awaited one after the other, over loopback TCP.",
+        "The server has a processor to itself, and the clients have the others.",
         "DELETE includes a SET, and that of a batch 100, as on ts-cache's page.",
     ),
     redis=True,
+    redis_apart=True,
 )
 
 if __name__ == "__main__":

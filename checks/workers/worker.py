@@ -133,6 +133,7 @@ class Worker:
         self.log.flush()
         stats = self.namespaces[0].remote_stats()
         near, remote = (stats.near_hits, stats.remote_hits) if stats else (0, 0)
+        near += self.namespaces[0].stats().memory_hits
         self.log.now(FINISHED, 0, remote, 0, now(), near)
 
     def key(self) -> int:

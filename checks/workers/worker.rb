@@ -85,7 +85,8 @@ class Worker
     end
     @log.flush
     stats = @namespaces[0].remote_stats
-    @log.now(FINISHED, 0, stats ? stats[:remote_hits] : 0, 0, now, stats ? stats[:near_hits] : 0)
+    near = @namespaces[0].stats.fetch(:memory_hits) + (stats ? stats[:near_hits] : 0)
+    @log.now(FINISHED, 0, stats ? stats[:remote_hits] : 0, 0, now, near)
   end
 
   private

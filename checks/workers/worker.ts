@@ -115,7 +115,10 @@ function randomFrom(seed: number): (bound: number) => number {
 }
 
 /** A cache, or one of a package that has no remote tier. */
-type WithStats = { remoteStats?(): { nearHits: number; remoteHits: number } | undefined }
+type WithStats = {
+  remoteStats?(): { nearHits: number; remoteHits: number } | undefined
+  stats(): Promise<{ memoryHits?: number }>
+}
 
 class Worker {
   readonly #namespaces: Cache[]
@@ -159,10 +162,11 @@ class Worker {
       if (await this.#operate()) left--
     }
     this.#log.flush()
-    const cache: object = this.#cache(0)
-    const { nearHits = 0, remoteHits = 0 } = (cache as WithStats).remoteStats?.() ?? {}
+    const cache = this.#cache(0) as object as WithStats
+    const { nearHits = 0, remoteHits = 0 } = cache.remoteStats?.() ?? {}
+    const { memoryHits = 0 } = await cache.stats()
     const answered = { worker: 0, counter: remoteHits }
-    this.#log.now(FINISHED, 0, answered, now(), BigInt(nearHits))
+    this.#log.now(FINISHED, 0, answered, now(), BigInt(nearHits + memoryHits))
   }
 
   /** Whether it was a read that counts. */

@@ -39,7 +39,8 @@ export function open(options: CacheOptions): AnyNamespace {
   const { host, remote, lifetime, name, waiting, parts, memory, clock, types, timeToIdle } =
     resolveOptions(options)
   if (remote !== undefined) {
-    return remoteAt(new RemoteHandle(remote.opening, waiting, clock), parts, remote.settings)
+    const handle = new RemoteHandle(remote.opening, waiting, clock, remote.memory, types)
+    return remoteAt(handle, parts, remote.settings)
   }
   if (host !== undefined) {
     const handle = new Handle(host.opening, clock, host.memory, waiting, types)

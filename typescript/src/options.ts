@@ -272,6 +272,7 @@ export interface WaitingOptions {
 export interface ResolvedRemote {
   readonly opening: RemoteOptions
   readonly settings: RemoteDefaults
+  readonly memory: ResolvedMemory | undefined
 }
 
 /** What a cache's options say, checked; `host` and `remote` are absent for one that has the memory tier alone. */
@@ -318,6 +319,7 @@ export function resolveOptions(options: CacheOptions): Resolved {
   const remote = server && {
     opening: { ...server, ...bytesOf(options, waiting, timeToIdle), ...directoryOf(options, host) },
     settings: { lifetime, name, types, ...formOf(options) },
+    memory: memory === false ? undefined : resolveTier(memory),
   }
   if (host === undefined && remote === undefined) checkMemoryOnly(options)
   return { host, remote, lifetime, name, waiting, parts, memory, clock, types, timeToIdle }

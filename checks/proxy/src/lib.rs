@@ -68,6 +68,11 @@ impl Proxy {
         format!("redis://127.0.0.1:{}", self.port)
     }
 
+    /// New connections go to the server at another port.
+    pub fn lead_to(&self, target: u16) {
+        self.state.lead_to(target);
+    }
+
     /// From now on new connections are told of servers by other names: those of proxies.
     pub fn rename(&self, names: &Names) {
         self.state.set_names(names.clone());

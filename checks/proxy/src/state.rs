@@ -4,7 +4,7 @@ use super::names::{Names, Renaming};
 use super::Side;
 use std::io::{ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpStream};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU16, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -21,7 +21,7 @@ enum Way {
 }
 
 pub(super) struct State {
-    target: u16,
+    target: AtomicU16,
     over: AtomicBool,
     names: Mutex<Names>,
     /// For the sides `Data` and `Listening`.
@@ -44,7 +44,7 @@ pub(super) struct Connection {
 impl State {
     pub fn new(target: u16) -> State {
         State {
-            target,
+            target: AtomicU16::new(target),
             over: AtomicBool::new(false),
             names: Mutex::default(),
             hangs: Default::default(),
@@ -53,6 +53,10 @@ impl State {
             last: Mutex::default(),
             connections: Mutex::default(),
         }
+    }
+
+    pub fn lead_to(&self, target: u16) {
+        self.target.store(target, Ordering::SeqCst);
     }
 
     pub fn set_names(&self, names: Names) {
@@ -82,7 +86,7 @@ impl State {
     }
 
     pub fn connect(self: &Arc<State>, client: TcpStream) -> std::io::Result<()> {
-        let server = TcpStream::connect(("127.0.0.1", self.target))?;
+        let server = TcpStream::connect(("127.0.0.1", self.target.load(Ordering::SeqCst)))?;
         client.set_nodelay(true)?;
         server.set_nodelay(true)?;
         let listens = Arc::new(AtomicBool::new(false));

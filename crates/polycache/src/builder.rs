@@ -447,7 +447,7 @@ impl Builder {
     fn own_tier(&mut self, parts: &[String]) -> Result<Arc<dyn Tier>, Error> {
         Ok(match self.path.take() {
             Some(path) => Arc::new(self.host_tier(path, parts, true)?),
-            None => Arc::new(self.memory_tier(parts)?),
+            None => Arc::new(self.memory_tier(parts, false)?),
         })
     }
 
@@ -492,7 +492,7 @@ impl Builder {
                 (Arc::new(tier) as Arc<dyn Tier>, store)
             }
             None => {
-                let tier = self.memory_tier(&[])?;
+                let tier = self.memory_tier(&[], true)?;
                 (
                     Arc::new(tier.clone()) as Arc<dyn Tier>,
                     NearStore::Memory(tier),
@@ -590,7 +590,8 @@ impl Builder {
         HostTier::new(Store::open(&options)?, parts)
     }
 
-    fn memory_tier(&self, parts: &[String]) -> Result<MemoryTier, Error> {
+    /// `holds_copies`: of what a server holds.
+    fn memory_tier(&self, parts: &[String], holds_copies: bool) -> Result<MemoryTier, Error> {
         let named = [
             ("limit", self.limit.is_some()),
             ("mode", self.mode.is_some()),
@@ -613,6 +614,7 @@ impl Builder {
             bounds: memory::Bounds::new(self.max_entries, self.max_bytes)?,
             lease_timeout: self.lease_timeout,
             clock: self.clock.clone(),
+            holds_copies,
         };
         MemoryTier::new(options, parts)
     }

@@ -6,14 +6,14 @@ use crate::jitter::Lifetime;
 use crate::memory::Bounds;
 use crate::observe::{self, Answer};
 use crate::scratch::Scratch;
-use crate::tier::{Object, Seen, Tier};
+use crate::tier::{Object, Place, Seen, Tier};
 use crate::ttl;
 use crate::{Builder, Compressor, Error, Serializer, StoreErrors, Ttl, TtlLeft, Value};
 use polycache_entry::{
     decode_value, deserialize, encode, encode_typed, plain_payload, EntryEncryption, EntryOptions,
     Limits, Structs,
 };
-use polycache_host::{Hit, Report, Stats, Store};
+use polycache_host::{Report, Stats, Store};
 use serde::de::DeserializeOwned;
 use serde::Serialize;
 use std::fmt;
@@ -177,14 +177,14 @@ impl Cache {
     pub(crate) fn find_by<R, A>(
         &self,
         key: &[u8],
-        about: impl FnOnce(Hit, &[u8]) -> A,
+        about: impl FnOnce(Place, &[u8]) -> A,
         read: impl Read<R>,
     ) -> Result<Option<(R, A)>, Error> {
         let mut scratch = Scratch::take();
         let result = match self.0.tier.find(key, &mut scratch.entry)? {
-            Some(hit) => {
+            Some(place) => {
                 observe::read(self, key, self.0.tier.answer());
-                let about = about(hit, &scratch.entry);
+                let about = about(place, &scratch.entry);
                 let value = self.read_used(key, &mut scratch, read);
                 value.map(|value| Some((value, about)))
             }

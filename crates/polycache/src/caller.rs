@@ -189,7 +189,7 @@ impl<'a, V: Cached> Caller<'a, V> {
         let mut scratch = Scratch::take();
         let mut at = AtKey::new(cache.tier(), self.key, &mut scratch.entry);
         let step = machine.step(&mut at, Event::Woken, now)?;
-        let hit = at.hit;
+        let place = at.place;
         let next = match step {
             Step::Load => {
                 observe::read(cache, self.key, Answer::Miss);
@@ -199,7 +199,7 @@ impl<'a, V: Cached> Caller<'a, V> {
             Step::Wait { until, .. } => Ok(Next::Wait(until.saturating_sub(now))),
             Step::Done(Done::Hit) => {
                 observe::read(cache, self.key, cache.tier().answer());
-                let origin = hit.map(|hit| Origin::of(hit, &scratch.entry));
+                let origin = place.map(|place| Origin::of(place, &scratch.entry));
                 let value = self.view.read_entry(self.key, &mut scratch, origin);
                 if value.is_ok() {
                     cache.prolong(self.key, &scratch.entry);

@@ -3,15 +3,17 @@
 use crate::cache::Read;
 use crate::observe::{self, Answer};
 use crate::scratch::Scratch;
+use crate::tier::Place;
 use crate::{Cache, Error};
 use polycache_entry::CLOCK_TOLERANCE_MS;
+#[cfg(feature = "bindings")]
 use polycache_host::Hit;
 
 /// Where and when an entry was read. While it stands, a read of the key would find the same entry,
 /// in any process (`spec/memory.md`, "Over the host tier").
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Origin {
-    hit: Hit,
+    place: Place,
     /// Milliseconds since 1970.
     created: u64,
     /// Until when it may be served without a read there, in milliseconds since 1970; 0 for ever. An entry with a time to
@@ -21,9 +23,9 @@ pub struct Origin {
 
 impl Origin {
     #[inline]
-    pub(crate) fn of(hit: Hit, entry: &[u8]) -> Origin {
+    pub(crate) fn of(place: Place, entry: &[u8]) -> Origin {
         Origin {
-            hit,
+            place,
             created: polycache_entry::created(entry),
             kept_until: polycache_entry::kept_until(entry),
         }
@@ -32,7 +34,14 @@ impl Origin {
     /// The number of the entry's slot in the directory. No two keys that have entries share one.
     #[must_use]
     pub fn place(&self) -> u64 {
-        self.hit.slot
+        self.place.hit.slot
+    }
+
+    /// Whether it is known where the entry was read. If not, it never stands, and an object is not to be kept: what the
+    /// server answered, and not a copy of it on this machine.
+    #[must_use]
+    pub fn is_known(&self) -> bool {
+        self.place.is_known()
     }
 
     /// When the entry was written, in milliseconds since 1970.
@@ -48,6 +57,29 @@ impl Origin {
     #[must_use]
     pub fn kept_until(&self) -> Option<u64> {
         Some(self.kept_until).filter(|until| *until != 0)
+    }
+
+    /// All that it is, for a language that keeps it: slot, word, epoch, database, when the entry was created, until when it
+    /// is kept.
+    #[cfg(feature = "bindings")]
+    #[must_use]
+    pub fn words(&self) -> [u64; 6] {
+        let Place { hit, database } = self.place;
+        let times = [self.created, self.kept_until];
+        [hit.slot, hit.word, hit.epoch, database, times[0], times[1]]
+    }
+
+    /// What [`Origin::words`] were of.
+    #[cfg(feature = "bindings")]
+    #[must_use]
+    pub fn of_words(words: [u64; 6]) -> Origin {
+        let [slot, word, epoch, database, created, kept_until] = words;
+        let hit = Hit { slot, word, epoch };
+        Origin {
+            place: Place { hit, database },
+            created,
+            kept_until,
+        }
     }
 
     /// Whether it may be served at `now` as it was read.
@@ -70,15 +102,16 @@ impl Cache {
         };
         let mut scratch = Scratch::take();
         let found = remote.copy(key, &mut scratch.entry)?;
-        // With a time to idle a read may write to the server.
-        let result = if found && !polycache_entry::has_time_to_idle(&scratch.entry) {
-            remote.count_near_hit();
-            observe::read(self, key, self.tier().answer());
-            let origin = Origin::of(crate::tier::NOWHERE, &scratch.entry);
-            let value = self.read_used(key, &mut scratch, read);
-            value.map(|value| Some((value, origin)))
-        } else {
-            Ok(None)
+        let result = match found {
+            // With a time to idle a read may write to the server.
+            Some(place) if !polycache_entry::has_time_to_idle(&scratch.entry) => {
+                remote.count_near_hit();
+                observe::read(self, key, self.tier().answer());
+                let origin = Origin::of(place, &scratch.entry);
+                let value = self.read_used(key, &mut scratch, read);
+                value.map(|value| Some((value, origin)))
+            }
+            _ => Ok(None),
         };
         scratch.keep();
         result
@@ -94,12 +127,12 @@ impl Cache {
         read: impl Read<R>,
     ) -> Result<Option<(R, Origin)>, Error> {
         let mut scratch = Scratch::take();
-        let hit = self.tier().get(key, &mut scratch.entry)?;
-        let answer = hit.map_or(Answer::Miss, |_| self.tier().answer());
+        let place = self.tier().get(key, &mut scratch.entry)?;
+        let answer = place.map_or(Answer::Miss, |_| self.tier().answer());
         observe::read(self, key, answer);
-        let result = match hit {
-            Some(hit) => {
-                let origin = Origin::of(hit, &scratch.entry);
+        let result = match place {
+            Some(place) => {
+                let origin = Origin::of(place, &scratch.entry);
                 let value = self.read_used(key, &mut scratch, read);
                 value.map(|value| Some((value, origin)))
             }
@@ -110,12 +143,17 @@ impl Cache {
     }
 
     /// True while the key was not written, deleted, cleared or evicted since its value was read, and is not expired:
-    /// two atomic loads, and a look at the clock where the entry has a time to live. False after [`Cache::close`].
+    /// two atomic loads, and a look at the clock where the entry has a time to live. Of a copy of what a server holds: while
+    /// the copy stands, and may be served. False after [`Cache::close`].
     #[inline]
     #[must_use]
     pub(crate) fn stands(&self, origin: &Origin) -> bool {
-        self.store().is_some_and(|store| store.stands(origin.hit))
-            && (origin.kept_until == 0 || origin.is_valid_at(self.now()))
+        let stands = match self.store() {
+            // No virtual call, for the hits of a memory tier over a directory.
+            Some(store) => store.stands(origin.place.hit),
+            None => self.tier().stands(&origin.place),
+        };
+        stands && (origin.kept_until == 0 || origin.is_valid_at(self.now()))
     }
 
     /// Tells the host tier that the entry is in use, as a read there does; for an origin that
@@ -123,7 +161,9 @@ impl Cache {
     /// memory tier's hits should be added to what the machine counts.
     #[inline]
     pub(crate) fn mark_visited(&self, origin: &Origin) -> bool {
-        self.store()
-            .is_some_and(|store| store.mark_visited(origin.hit))
+        match self.store() {
+            Some(store) => store.mark_visited(origin.place.hit),
+            None => self.tier().mark_visited(&origin.place),
+        }
     }
 }

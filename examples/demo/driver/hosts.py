@@ -79,14 +79,14 @@ def _seen(writer: str, reader: Worker, wanted: str | None, since: float) -> Hear
 
 
 def is_copied(reader: Worker) -> bool:
-    """Whether the host makes a copy of what it has read, and answers from that."""
+    """Whether the host makes a copy of what it has read, and answers from that, or from memory."""
 
     def answers_from_copy() -> bool:
         before = reader.call("tiers")
         reader.call("get")
         after = reader.call("tiers")
-        near: int = after["near_hits"] - before["near_hits"]
-        return near == 1 and after["remote_hits"] == before["remote_hits"]
+        here: int = after["hits_here"] - before["hits_here"]
+        return here == 1 and after["remote_hits"] == before["remote_hits"]
 
     return _within(PATIENCE, answers_from_copy)
 

@@ -170,7 +170,7 @@ class Worker:
         stats = self.cache.remote_stats()
         assert stats
         return {
-            "near_hits": stats.near_hits,
+            "hits_here": self.cache.stats().memory_hits + stats.near_hits,
             "remote_hits": stats.remote_hits,
             "listens": stats.listens,
         }

@@ -134,7 +134,10 @@ class Worker
 
   def get = { value: @changes.get("last writer") }
 
-  def tiers = @cache.remote_stats.slice(:near_hits, :remote_hits, :listens)
+  def tiers
+    hits_here = @cache.stats[:memory_hits] + @cache.remote_stats[:near_hits]
+    { hits_here:, **@cache.remote_stats.slice(:remote_hits, :listens) }
+  end
 
   # Nanoseconds per hit over all records and per load over some; do both agree?
   def measure

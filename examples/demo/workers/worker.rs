@@ -272,7 +272,7 @@ impl Worker {
     fn tiers(&self) -> Anything<Json> {
         let stats = self.cache.remote_stats().ok_or("there is no server")?;
         Ok(json!({
-            "near_hits": stats.near_hits,
+            "hits_here": stats.near_hits,
             "remote_hits": stats.remote_hits,
             "listens": stats.listens,
         }))

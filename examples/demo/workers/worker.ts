@@ -197,10 +197,10 @@ const commands: Record<string, (argument: string) => object | Promise<object>> =
     return {}
   },
   get: async () => ({ value: (await changes.get('last writer')) ?? null }),
-  tiers: () => {
-    const stats = cache.remoteStats()
-    const { nearHits: near_hits, remoteHits: remote_hits, listens } = stats ?? {}
-    return { near_hits, remote_hits, listens }
+  tiers: async () => {
+    const { memoryHits = 0 } = await cache.stats()
+    const { nearHits = 0, remoteHits: remote_hits, listens } = cache.remoteStats() ?? {}
+    return { hits_here: memoryHits + nearHits, remote_hits, listens }
   },
 }
 

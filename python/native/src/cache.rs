@@ -152,10 +152,8 @@ impl Cache {
             clock: read.clock,
             flights: Flights::new(read.bounds, copies, Some(reads), false),
             namespace: read.parts.iter().cloned().collect(),
-            // A memory tier asks the directory whether an object stands, which knows nothing of the server.
             memory: read
                 .memory
-                .filter(|_| !has_remote)
                 .and_then(|options| MemoryOverHost::new(&options, read.parts)),
         }))
     }

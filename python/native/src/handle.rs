@@ -212,7 +212,7 @@ impl Handle {
         }
     }
 
-    /// The same over a remote tier, which has no memory tier before it: in one round trip.
+    /// The same over a remote tier: in one round trip. Copies on this machine answer, and not objects in memory.
     fn read_from_servers<'py>(
         &self,
         keys: Bound<'py, PyIterator>,

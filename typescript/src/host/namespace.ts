@@ -9,7 +9,7 @@ import type {
 } from '../any-namespace.ts'
 import type { Duration } from '../duration.ts'
 import type { Types } from '../entry/registered.ts'
-import { revive, Unrevived } from '../entry/revive.ts'
+import { Unrevived } from '../entry/revive.ts'
 import { Scratch } from '../entry/scratch.ts'
 import {
   readPayload,
@@ -21,8 +21,8 @@ import {
 import { measure } from '../entry/weight.ts'
 import { type Key, KeyBuffer, toKey } from '../key.ts'
 import type { Lock } from '../lease.ts'
-import type { MemoryOverHost, Origin, SlotsByKey } from '../memory/over-host.ts'
-import { Graph } from '../memory/stored.ts'
+import type { MemoryOverHost, Origin } from '../memory/over-host.ts'
+import { finish, type SlotsByKey } from '../memory/over-tier.ts'
 import { namespacePrefix } from '../namespace.ts'
 import { type ExpiryOptions, type SetOptions, ttlFrom, ttlOf } from '../options.ts'
 import { sleep } from '../wait-sync.ts'
@@ -89,6 +89,7 @@ export class HostNamespace implements AnyNamespace {
   readonly #memory: MemoryOverHost | undefined
   readonly #slotsByKey: SlotsByKey
   readonly #into: LoadedInto
+  readonly #reviving: { readonly types: Types | undefined; readonly isClosed: () => boolean }
 
   constructor(handle: Handle, parts: readonly string[], settings: Settings) {
     handle.check()
@@ -117,6 +118,7 @@ export class HostNamespace implements AnyNamespace {
     this.#writers = new WriterPool(serializer, types)
     this.#memory = handle.memory
     this.#slotsByKey = handle.memory?.slotsOf(this.#key.prefix) ?? new Map()
+    this.#reviving = { types, isClosed: () => handle.closed }
     this.#into = {
       number: this.#number,
       calls: this.#calls,
@@ -192,34 +194,16 @@ export class HostNamespace implements AnyNamespace {
     return memory.remember(this.#slotsByKey, key, value, origin as Origin)
   }
 
-  /** Like the end of `#lookUp`. The user's code runs last: it may use the cache, and the origin is lost then. */
+  /** Like the end of `#lookUp`. */
   #revive(key: Key, found: Unrevived, origin: Origin, isNew: boolean): unknown {
     const memory = this.#memory
     if (memory === undefined || typeof key !== 'string') return this.finish(found)
-    const turnedAway = isNew && memory.turnsAway(origin)
-    if (memory.shares) {
-      const { slot, ver, epoch, created, keptUntil } = origin
-      const value = this.finish(found)
-      // All readers get this object.
-      if (turnedAway || this.handle.closed) return value
-      return memory.remember(this.#slotsByKey, key, value, { slot, ver, epoch, created, keptUntil })
-    }
-    const { value } = found
-    const given = turnedAway
-      ? memory.giveOnly(value)
-      : memory.remember(this.#slotsByKey, key, value, origin)
-    return given instanceof Graph ? given.copy() : this.finish(found)
+    return memory.receive(this.#slotsByKey, key, found, origin, isNew, this.#reviving)
   }
 
   /** What is handed out of a value that was just decoded or loaded, and has no other owner. */
   finish(value: unknown): unknown {
-    if (this.#memory?.freezes) {
-      const given = this.#memory.giveOnly(value instanceof Unrevived ? value.value : value)
-      if (given instanceof Graph) return given.copy()
-      // A value without a frozen form is handed out as it is.
-      if (!(value instanceof Unrevived)) return given
-    }
-    return revive(value, this.settings.types)
+    return finish(this.#memory, value, this.settings.types)
   }
 
   peek(key: Key): unknown {

@@ -1,7 +1,7 @@
 import type { Origin } from '../memory/over-host.ts'
 
 /** Words that the native part fills, as numbers. */
-class Words {
+export class Words {
   readonly words: BigUint64Array
   readonly #halves: Uint32Array
 

@@ -1,36 +1,23 @@
 import type { Types } from '../entry/registered.ts'
 import { type Mapping, MOST_READS } from '../host/mapping.ts'
 import { CoarseClock } from './clock.ts'
-import { Doorkeeper } from './doorkeeper.ts'
-import { Keeper } from './keeper.ts'
 import type { ResolvedMemory } from './options.ts'
-import { AS_IS, copyOut } from './plan.ts'
-import { COPIED, resized, Slots, TIMED, VISITED } from './slots.ts'
-import { Store } from './store.ts'
-import { WeakNamespaces } from './weak-namespaces.ts'
-import { weighKey } from './weigh.ts'
+import { MemoryOverTier, type ReadAt, TierSlots } from './over-tier.ts'
+import { copyOut } from './plan.ts'
+import { COPIED, resized, TIMED, VISITED } from './slots.ts'
 
 /** Where a value was read in the host tier, as the tier there tells it. */
-export interface Origin {
+export interface Origin extends ReadAt {
   /** The number of the slot in the directory's index. */
   readonly slot: number
   /** The half of the slot's word that changes with each write. */
   readonly ver: number
   /** The epoch that was read before the word. */
   readonly epoch: number
-  /** Milliseconds since 1970. */
-  readonly created: number
-  /** Until when it may be served without a look there, 0 for ever: it expires, or a read is to prolong it. */
-  readonly keptUntil: number
 }
 
-/** The keys of one namespace that are in memory, to slots of the memory tier. */
-export type SlotsByKey = Map<string, number>
-
-/** The columns of the memory tier: those of any memory cache, and where the host tier has the entry. */
-class TierSlots extends Slots<string, unknown> {
-  /** The namespace's keys that have the slot's key. */
-  readonly slotsByKey: (SlotsByKey | undefined)[] = []
+/** With where the host tier has the entry. */
+class HostSlots extends TierSlots {
   /**
    * Four words a slot, because they are read together: the place of the host slot's `ver` among the words of the index,
    * what that was, the epoch, and the place of the host slot's visited byte.
@@ -59,27 +46,16 @@ const MOST_UNREPORTED = 256
  * epoch. One is served while both are unchanged, which two loads tell: then no process has written, deleted or cleared
  * the key since. So only values that a read of the host tier gave are put here, and writes need no messages.
  */
-export class MemoryOverHost {
-  /** Values that were handed out. */
-  hits = 0
+export class MemoryOverHost extends MemoryOverTier<Origin, HostSlots> {
   /** At so many hits they are reported. */
   #due = 0
   readonly #report: () => void
-  readonly #slots = new TierSlots()
-  readonly #store: Store<string, unknown>
-  readonly #doorkeeper = new Doorkeeper()
-  readonly #keeper: Keeper
-  /** Whether what is stored is itself handed out. */
-  readonly shares: boolean
-  /** Whether what is handed out is frozen. */
-  readonly freezes: boolean
   readonly #clock: CoarseClock
   readonly #index: Int32Array
   readonly #visited: Uint8Array
   readonly #epochAt: number
   readonly #slotsAt: number
   readonly #visitedAt: number
-  readonly #namespaces = new WeakNamespaces<SlotsByKey>()
 
   constructor(
     mapping: Mapping,
@@ -88,19 +64,8 @@ export class MemoryOverHost {
     types: Types | undefined,
     report: () => void,
   ) {
+    super(new HostSlots(), options, types)
     this.#report = report
-
-    const { bounds, policy, isolation, cloneInstance } = options
-    const slots = this.#slots
-    this.#store = new Store(slots, bounds, policy, (slot) => this.#drop(slot))
-    this.#keeper = new Keeper(
-      isolation,
-      bounds.maxBytes !== Number.POSITIVE_INFINITY,
-      cloneInstance,
-      types,
-    )
-    this.freezes = isolation === 'freeze'
-    this.shares = isolation === 'none'
     this.#clock = new CoarseClock(clock)
     this.#index = mapping.index
     this.#visited = mapping.indexBytes
@@ -109,14 +74,9 @@ export class MemoryOverHost {
     this.#visitedAt = mapping.layout.visitedAt
   }
 
-  /** The keys of a namespace that are in memory; the same Map for all that have that namespace open. */
-  slotsOf(prefix: Uint8Array): SlotsByKey {
-    return this.#namespaces.of(Buffer.from(prefix).toString('latin1'), () => new Map())
-  }
-
   /** The value of a slot, if it is still the host tier's; else undefined. */
   read(slot: number): unknown {
-    const slots = this.#slots
+    const slots = this.slots
     const { origin } = slots
     const index = this.#index
     const from = slot << 2
@@ -146,7 +106,7 @@ export class MemoryOverHost {
 
   /** Like `read`, but not a use: nothing is counted or marked. */
   peek(slot: number): unknown {
-    const slots = this.#slots
+    const slots = this.slots
     const { origin, state } = slots
     const from = slot << 2
     if (this.#index[origin[from + AT]] !== origin[from + VER]) return undefined
@@ -159,7 +119,7 @@ export class MemoryOverHost {
 
   /** Whether `read` would give a value. Counts as a use. */
   has(slot: number): boolean {
-    const { origin, state } = this.#slots
+    const { origin, state } = this.slots
     const from = slot << 2
     const served =
       this.#index[origin[from + AT]] === origin[from + VER] &&
@@ -170,86 +130,21 @@ export class MemoryOverHost {
   }
 
   #isServed(slot: number, state: number): boolean {
-    if ((state & TIMED) !== 0 && !this.#slots.isServed(slot, this.#clock.now())) return false
-    if ((state & VISITED) === 0) this.#store.visit(slot)
+    if ((state & TIMED) !== 0 && !this.slots.isServed(slot, this.#clock.now())) return false
+    if ((state & VISITED) === 0) this.store.visit(slot)
     return true
   }
 
-  /** Whether a value just read, of a key that is not here, is not to be kept: `spec/memory.md`, "Admission". */
-  turnsAway(origin: Origin): boolean {
-    const store = this.#store
-    return store.isCrowded && !this.#doorkeeper.admits(origin.slot, store.live)
-  }
-
-  /** What a reader gets of a value that is not kept; a `Graph` as `remember` gives one. */
-  giveOnly(value: unknown): unknown {
-    if (!this.freezes) return value
-    try {
-      return this.#keeper.keep(value)
-    } catch {
-      // It has no frozen form.
-      return value
-    }
-  }
-
-  /**
-   * Keeps a value that was just read. Returns what its reader is given, or, for one that is frozen and holds values of
-   * registered types, the `Graph` that makes it.
-   */
-  remember(slotsByKey: SlotsByKey, key: string, value: unknown, origin: Origin): unknown {
-    let kept: unknown
-    try {
-      kept = this.#keeper.keep(value)
-    } catch {
-      // A value without a frozen form is read again each time.
-      this.forget(slotsByKey, key)
-      return value
-    }
-    const { plan, weight: bytes } = this.#keeper
-    const weight = bytes + weighKey(key)
-    const store = this.#store
-    if (weight > store.bounds.maxBytes) {
-      this.forget(slotsByKey, key)
-      return this.freezes ? kept : value
-    }
-    const slots = this.#slots
-    const found = slotsByKey.get(key)
-    const flags = plan === AS_IS ? 0 : COPIED
-    const slot = store.put(found, key, kept, weight, flags)
-    if (slot !== found) slotsByKey.set(key, slot)
-    slots.slotsByKey[slot] = slotsByKey
-    slots.plan[slot] = plan
+  protected place(slot: number, origin: Origin): void {
+    const words = this.slots.origin
     const from = slot << 2
-    slots.origin[from + AT] = this.#slotsAt + (origin.slot << 1)
-    slots.origin[from + VER] = origin.ver
-    slots.origin[from + EPOCH] = origin.epoch
-    slots.origin[from + MARK] = this.#visitedAt + origin.slot
-    if (origin.keptUntil !== 0) {
-      slots.state[slot] |= TIMED
-      slots.time(slot, origin.keptUntil, origin.keptUntil - origin.created)
-    }
-    // One that holds values of registered types is kept frozen, and has a plan all the same.
-    return plan === AS_IS || this.freezes ? kept : value
+    words[from + AT] = this.#slotsAt + (origin.slot << 1)
+    words[from + VER] = origin.ver
+    words[from + EPOCH] = origin.epoch
+    words[from + MARK] = this.#visitedAt + origin.slot
   }
 
-  /** Lets go of a value that the host tier no longer has. */
-  forget(slotsByKey: SlotsByKey, key: string): void {
-    const slot = slotsByKey.get(key)
-    if (slot === undefined) return
-    this.#drop(slot)
-    this.#store.remove(slot)
-  }
-
-  #drop(slot: number): void {
-    const slots = this.#slots
-    slots.slotsByKey[slot]?.delete(slots.keys[slot])
-    slots.slotsByKey[slot] = undefined
-  }
-
-  /** Lets go of everything, so that nothing is handed out any more. */
-  close(): void {
-    for (const slotsByKey of this.#namespaces) slotsByKey.clear()
-    this.#store.clear()
-    this.#doorkeeper.clear()
+  protected held({ slot, ver, epoch, created, keptUntil }: Origin): Origin {
+    return { slot, ver, epoch, created, keptUntil }
   }
 }

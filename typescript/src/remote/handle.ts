@@ -1,6 +1,10 @@
 import type { AnyHandle, Counts } from '../any-namespace.ts'
+import type { Types } from '../entry/registered.ts'
 import type { Watching } from '../flight.ts'
 import { guarded, native } from '../host/native.ts'
+import type { ResolvedMemory } from '../memory/options.ts'
+import { MemoryOverRemote } from '../memory/over-remote.ts'
+import type { Bounds } from '../memory/policy.ts'
 import { Closed } from '../more-errors.ts'
 import type { WaitingOptions } from '../options.ts'
 import type { MachineStats, RemoteStats, Usage } from '../stats.ts'
@@ -25,8 +29,9 @@ export class RemoteHandle implements AnyHandle {
   readonly waitTimeout: number
   readonly storeErrors: StoreErrors
   readonly reported: Set<string> = new Set()
-  /** A memory tier would ask the directory whether an object stands, which knows nothing of the server. */
-  readonly bounds: undefined
+  /** Absent if it is not wanted. */
+  readonly memory: MemoryOverRemote | undefined
+  readonly bounds: Bounds | undefined
   /** Those that it has. */
   readonly locks: Set<RemoteLock> = new Set()
   readonly #hasDirectory: boolean
@@ -34,7 +39,13 @@ export class RemoteHandle implements AnyHandle {
   closed = false
   #closing: Promise<void> | undefined
 
-  constructor(options: RemoteOptions, waiting: WaitingOptions, clock: (() => number) | undefined) {
+  constructor(
+    options: RemoteOptions,
+    waiting: WaitingOptions,
+    clock: (() => number) | undefined,
+    memory: ResolvedMemory | undefined,
+    types: Types | undefined,
+  ) {
     const { NativeRemote, remoteOperations } = native()
     operations ??= remoteOperations()
     serveSockets()
@@ -42,6 +53,8 @@ export class RemoteHandle implements AnyHandle {
     this.native = guarded(() => NativeRemote.open(options))
     this.counts = new RemoteCounts(this.native)
     this.clock = clock
+    this.memory = memory && new MemoryOverRemote(operations, this.native.number, memory, types)
+    this.bounds = memory?.bounds
     this.#hasDirectory = options.path !== undefined
     this.leaseTimeout = waiting.leaseTimeout
     this.waitTimeout = waiting.waitTimeout
@@ -55,15 +68,16 @@ export class RemoteHandle implements AnyHandle {
   counted(): Counts & { memoryHits: number } {
     const { counts } = this
     const { hits, misses, writes, deletes, invalidatedLoads } = guarded(() => this.native.stats())
+    const memoryHits = this.memory?.hits ?? 0
     return {
-      hits: hits + counts.hits,
+      hits: hits + counts.hits + memoryHits,
       misses: misses + counts.misses,
       writes,
       deletes: deletes,
       invalidatedLoads,
       unstored: counts.unstored,
       waitTimeouts: counts.waitTimeouts,
-      memoryHits: 0,
+      memoryHits,
     }
   }
 
@@ -102,6 +116,7 @@ export class RemoteHandle implements AnyHandle {
 
   async #close(): Promise<void> {
     this.closed = true
+    this.memory?.close()
     await Promise.allSettled([...this.locks].map((lock) => lock.release()))
     await asked(this.calls.close(this.native.number))
   }

@@ -9,7 +9,7 @@ import type {
 } from '../any-namespace.ts'
 import type { Duration } from '../duration.ts'
 import type { Types } from '../entry/registered.ts'
-import { revive } from '../entry/revive.ts'
+import { Unrevived } from '../entry/revive.ts'
 import { Scratch } from '../entry/scratch.ts'
 import {
   type PayloadWriter,
@@ -22,6 +22,8 @@ import {
 import { measure } from '../entry/weight.ts'
 import { guarded, typed } from '../host/native.ts'
 import { type Key, KeyBuffer } from '../key.ts'
+import type { MemoryOverRemote } from '../memory/over-remote.ts'
+import { finish, type SlotsByKey } from '../memory/over-tier.ts'
 import { namespacePrefix } from '../namespace.ts'
 import { type ExpiryOptions, type SetOptions, ttlFrom, ttlOf } from '../options.ts'
 import { RemoteFound } from './found.ts'
@@ -29,6 +31,7 @@ import type { RemoteHandle } from './handle.ts'
 import { RemoteLoad } from './load.ts'
 import { RemoteLock } from './lock.ts'
 import { type At, asked, MISS, type NativeRemote, type RemoteOperations } from './native.ts'
+import { RemoteOrigin } from './origin.ts'
 import { RemoteSeveral } from './several.ts'
 
 /** How a cache writes and reads its entries. */
@@ -42,6 +45,9 @@ export interface RemoteDefaults extends Defaults {
 
 /** Where payloads are decoded: see `host/namespace.ts`. */
 const scratch = new Scratch()
+
+/** Where the copy that was read last is. */
+const origin = new RemoteOrigin()
 
 /** What `entry` says before the payload: see `native/src/remote/reads.rs`. */
 const FACTS = 48
@@ -62,6 +68,9 @@ export class RemoteNamespace implements AwaitedNamespace {
   readonly number: number
   readonly #key: KeyBuffer
   readonly #writers: WriterPool
+  readonly #memory: MemoryOverRemote | undefined
+  readonly #slotsByKey: SlotsByKey
+  readonly #reviving: { readonly types: Types | undefined; readonly isClosed: () => boolean }
 
   constructor(handle: RemoteHandle, parts: readonly string[], settings: RemoteDefaults) {
     handle.check()
@@ -73,27 +82,59 @@ export class RemoteNamespace implements AwaitedNamespace {
     this.number = this.native.number
     this.#key = new KeyBuffer(namespacePrefix(parts))
     this.#writers = new WriterPool(settings.serializer, settings.types)
+    this.#memory = handle.memory
+    this.#slotsByKey = handle.memory?.slotsOf(this.#key.prefix) ?? new Map()
+    this.#reviving = { types: settings.types, isClosed: () => handle.closed }
     this.several = new RemoteSeveral(this)
   }
 
-  /** A copy on this host, at once. What has none is left to a load, or to `look`. */
+  /** An object in memory or a copy on this host, at once. What has none is left to a load, or to `look`. */
   find(key: Key): unknown {
+    // Memory has nothing of a closed cache, and its keys are not bytes.
+    const slot = this.#slotsByKey.get(key as string)
+    if (slot === undefined) return this.#findCopy(key, true)
+    this.handle.setTime()
+    const remembered = this.#memory?.read(slot)
+    return remembered === undefined ? this.#findCopy(key, false) : remembered
+  }
+
+  /** `isNew` if the memory tier had nothing of the key. */
+  #findCopy(key: Key, isNew: boolean): unknown {
     this.checkKey(key)
     this.handle.setTime()
     const { bytes, from, to } = this.#key
     for (;;) {
       const length = this.#near(bytes, from, to)
-      if (length === MISS) return undefined
-      if (length <= scratch.bytes.length) return this.finish(this.#take(length))
+      if (length === MISS) {
+        this.forget(key)
+        return undefined
+      }
+      if (length <= scratch.bytes.length) return this.#receive(key, this.#take(length), isNew)
       scratch.reserve(length)
       // It is read again.
       this.handle.counts.hits--
     }
   }
 
+  /** What the reader of a copy is given, which memory keeps if it is to. */
+  #receive(key: Key, value: unknown, isNew: boolean): unknown {
+    const memory = this.#memory
+    if (memory === undefined || typeof key !== 'string') return this.finish(value)
+    if (value instanceof Unrevived) {
+      return memory.receive(this.#slotsByKey, key, value, origin, isNew, this.#reviving)
+    }
+    if (isNew && memory.turnsAway(origin)) return memory.giveOnly(value)
+    return memory.remember(this.#slotsByKey, key, value, origin)
+  }
+
+  /** What memory has of a key is not served any more: it is freed. */
+  forget(key: Key): void {
+    if (typeof key === 'string') this.#memory?.forget(this.#slotsByKey, key)
+  }
+
   #near(bytes: Uint8Array, from: number, to: number): number {
     try {
-      return this.calls.near(this.number, bytes, from, to, scratch.bytes)
+      return this.calls.near(this.number, bytes, from, to, scratch.bytes, origin.words)
     } catch (failure) {
       throw typed(failure)
     }
@@ -200,7 +241,9 @@ export class RemoteNamespace implements AwaitedNamespace {
   }
 
   delete(key: Key): Promise<boolean> {
-    return asked(this.calls.delete(...this.at(key)))
+    const deleted = asked(this.calls.delete(...this.at(key)))
+    this.forget(key)
+    return deleted
   }
 
   has(key: Key): Promise<boolean> {
@@ -238,6 +281,8 @@ export class RemoteNamespace implements AwaitedNamespace {
   }
 
   copyOf(value: unknown): unknown {
+    // All readers share one object then.
+    if (this.#memory?.shares) return value
     const writer = this.#writers.take()
     try {
       const length = writer.write(value)
@@ -282,7 +327,7 @@ export class RemoteNamespace implements AwaitedNamespace {
 
   /** What is handed out of a value that was just decoded or loaded. */
   finish(value: unknown): unknown {
-    return revive(value, this.settings.types)
+    return finish(this.#memory, value, this.settings.types)
   }
 
   /** The same, also after the cache was closed. */

@@ -112,7 +112,9 @@ export type Packed = [cache: number, bytes: Uint8Array, length: number]
 
 /** The callbacks of `native/src/remote`, which say what they do. */
 export interface RemoteOperations {
-  near(...at: [...At, out: Uint8Array]): number
+  near(...at: [...At, out: Uint8Array, origin: BigUint64Array]): number
+  keep(cache: number, slot: number, origin: BigUint64Array): void
+  stands(cache: number, slot: number): boolean
   get(...at: At): Promise<ArrayBuffer | undefined>
   peek(...at: At): Promise<ArrayBuffer | undefined>
   entry(...at: At): Promise<ArrayBuffer | undefined>

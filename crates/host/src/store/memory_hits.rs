@@ -26,13 +26,24 @@ impl MemoryHits {
     /// Adds the tier's hits, of which it has had `all` so far. A forked child that calls it for the first time adds
     /// none: it cannot tell its own from those that its parent adds.
     pub fn add(&self, store: &Store, all: u64) {
-        let process = platform::forks();
-        let added = self.added.fetch_max(all, Ordering::SeqCst);
-        if self.process.swap(process, Ordering::SeqCst) == process {
+        let memory_hits = self.take(all);
+        if memory_hits > 0 {
             store.add_counts(&Counts {
-                memory_hits: all.saturating_sub(added),
+                memory_hits,
                 ..Counts::default()
             });
+        }
+    }
+
+    /// As [`MemoryHits::add`], for a caller that adds them itself: how many there are.
+    pub fn take(&self, all: u64) -> u64 {
+        let process = platform::forks();
+        let added = self.added.fetch_max(all, Ordering::SeqCst);
+        let is_same = self.process.swap(process, Ordering::SeqCst) == process;
+        if is_same {
+            all.saturating_sub(added)
+        } else {
+            0
         }
     }
 }

@@ -111,11 +111,11 @@ pub(super) fn step_by<R>(
         .machine
         .get_or_insert_with(|| cache.tier().begin_load(key, bounds, Duration::ZERO));
     let step = machine.step(&mut at, Event::Woken, now)?;
-    let hit = at.hit;
+    let place = at.place;
     let answer = match step {
         Step::Done(Done::Hit) => {
             observe::read(cache, key, cache.tier().answer());
-            let origin = Origin::of(hit.expect("a hit has a place"), &scratch.entry);
+            let origin = Origin::of(place.expect("a hit has a place"), &scratch.entry);
             let value = cache.read_used(key, &mut scratch, read);
             value.map(|value| LoadStep::Hit(value, origin))
         }

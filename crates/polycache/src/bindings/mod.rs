@@ -383,9 +383,7 @@ impl Bindings for Cache {
     }
 
     fn add_memory_hits(&self, added: &MemoryHits, all: u64) {
-        if let Some(store) = self.store() {
-            added.add(store, all);
-        }
+        self.tier().add_memory_hits(added, all);
     }
 
     fn add_read(&self, found: bool) {

@@ -2,6 +2,8 @@
 
 use super::{load, Filled, Found, LoadStep, Loading, Locking};
 use crate::cache::{Read, Write};
+#[cfg(feature = "remote")]
+use crate::Origin;
 use crate::{Cache, Error, Facts, Serializer, Ttl, Version};
 use polycache_entry::{encode_payload, EntryOptions, Limits};
 use std::time::Duration;
@@ -18,7 +20,7 @@ pub trait Payloads {
         &self,
         key: &[u8],
         f: impl FnOnce(Serializer, &[u8]) -> R,
-    ) -> Result<Option<R>, Error>;
+    ) -> Result<Option<(R, Origin)>, Error>;
 
     fn get_payload<R>(
         &self,
@@ -124,9 +126,8 @@ impl Payloads for Cache {
         &self,
         key: &[u8],
         f: impl FnOnce(Serializer, &[u8]) -> R,
-    ) -> Result<Option<R>, Error> {
-        let found = self.get_near_by(key, reading(f))?;
-        Ok(found.map(|(value, _)| value))
+    ) -> Result<Option<(R, Origin)>, Error> {
+        self.get_near_by(key, reading(f))
     }
 
     fn get_payload<R>(

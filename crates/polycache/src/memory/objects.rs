@@ -117,6 +117,9 @@ impl<T: DeserializeOwned + Clone + Send + Sync + 'static> Objects<T> {
         let Objects {
             kept, doorkeeper, ..
         } = self;
+        if !origin.is_known() {
+            return;
+        }
         if kept.is_full() && !doorkeeper.admits(origin.place(), kept.len()) {
             return;
         }
@@ -147,8 +150,6 @@ impl<T> Objects<T> {
     /// Adds the hits since the last time to what the machine counts.
     #[cold]
     pub fn add_hits(&self, cache: &Cache) {
-        if let Some(store) = cache.store() {
-            self.added.add(store, self.kept.hits());
-        }
+        cache.tier().add_memory_hits(&self.added, self.kept.hits());
     }
 }

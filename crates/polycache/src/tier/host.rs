@@ -1,9 +1,11 @@
 //! The host tier: a namespace of a directory.
 
-use super::{Leased, Object, Seen, Tier};
+use super::{Leased, Object, Place, Seen, Tier};
 use crate::observe::Answer;
 use crate::Error;
-use polycache_host::{AtKey, Hit, Lease as HostLease, Namespace, Report, Stats, Store, Token};
+use polycache_host::{
+    AtKey, Lease as HostLease, MemoryHits, Namespace, Report, Stats, Store, Token,
+};
 use polycache_operations::{Holder, Leases};
 use std::path::Path;
 use std::sync::Arc;
@@ -73,12 +75,26 @@ impl Tier for HostTier {
     }
 
     #[inline]
-    fn get(&self, key: &[u8], out: &mut Vec<u8>) -> Result<Option<Hit>, Error> {
-        Ok(self.store.get(&self.namespace, key, out)?)
+    fn get(&self, key: &[u8], out: &mut Vec<u8>) -> Result<Option<Place>, Error> {
+        Ok(self.store.get(&self.namespace, key, out)?.map(Place::from))
     }
 
-    fn find(&self, key: &[u8], out: &mut Vec<u8>) -> Result<Option<Hit>, Error> {
-        Ok(self.store.find(&self.namespace, key, out)?)
+    fn find(&self, key: &[u8], out: &mut Vec<u8>) -> Result<Option<Place>, Error> {
+        Ok(self.store.find(&self.namespace, key, out)?.map(Place::from))
+    }
+
+    #[inline]
+    fn stands(&self, place: &Place) -> bool {
+        self.store.stands(place.hit)
+    }
+
+    #[inline]
+    fn mark_visited(&self, place: &Place) -> bool {
+        self.store.mark_visited(place.hit)
+    }
+
+    fn add_memory_hits(&self, added: &MemoryHits, all: u64) {
+        added.add(&self.store, all);
     }
 
     #[inline]
@@ -96,7 +112,9 @@ impl Tier for HostTier {
     }
 
     fn see(&self, key: &[u8]) -> Result<Option<Seen>, Error> {
-        Ok(self.get(key, &mut Vec::new())?.map(Seen::Hit))
+        Ok(self
+            .get(key, &mut Vec::new())?
+            .map(|place| Seen::Hit(place.hit)))
     }
 
     fn peek(&self, key: &[u8], out: &mut Vec<u8>) -> Result<Option<Seen>, Error> {
@@ -176,7 +194,10 @@ impl Tier for HostTier {
     fn lease(&self, key: &[u8], out: &mut Vec<u8>) -> Result<Leased, Error> {
         let mut at = self.at(key, out);
         let lease = at.lease()?;
-        Ok(Leased { lease, hit: at.hit })
+        Ok(Leased {
+            lease,
+            place: at.hit.map(Place::from),
+        })
     }
 
     fn beside(&self, key: &[u8], holder: Holder) -> Result<Option<Token>, Error> {

@@ -3,13 +3,14 @@
 use super::locks::Locks;
 use super::memory_key::{Key, Parts, Query};
 use super::memory_namespaces::{Namespace, Namespaces};
+use super::stamps::Stamps;
 use super::stored::next_version;
-use super::{Leased, Object, Seen, Stored, Tier, NOWHERE};
+use super::{Leased, Object, Place, Seen, Stored, Tier};
 use crate::memory::Bounds;
 use crate::observe::Answer;
 use crate::{Error, MemoryStats};
 use polycache_entry::Verify;
-use polycache_host::{Clock, Hit, Report, Stats, Store, Token};
+use polycache_host::{Clock, MemoryHits, Report, Stats, Store, Token};
 use polycache_memory::{Leased as MemoryLease, MemoryCache};
 use polycache_operations::{Holder, Lease};
 use std::path::Path;
@@ -34,6 +35,8 @@ struct Shared {
     max_bytes: u64,
     closed: AtomicBool,
     counts: Counts,
+    /// Of copies of what a server holds, over which there may be a memory tier.
+    stamps: Option<Stamps>,
 }
 
 /// What the engine does not count, or counts in another way.
@@ -55,6 +58,8 @@ pub(crate) struct Options {
     pub bounds: Bounds,
     pub lease_timeout: Duration,
     pub clock: Clock,
+    /// Whether the entries are copies of what a server holds, which come by leases only.
+    pub holds_copies: bool,
 }
 
 fn count(counter: &AtomicU64) {
@@ -81,6 +86,7 @@ impl MemoryTier {
             max_bytes: options.bounds.max_bytes,
             closed: AtomicBool::new(false),
             counts: Counts::default(),
+            stamps: options.holds_copies.then(Stamps::new),
         });
         let namespace = shared.namespaces.get(parts)?;
         Ok(MemoryTier { shared, namespace })
@@ -193,6 +199,21 @@ impl MemoryTier {
         [&self.namespace.prefix, key].concat()
     }
 
+    /// Where a read of the key that begins now finds its entry.
+    #[inline]
+    fn place(&self, key: &[u8]) -> Place {
+        let stamps = self.shared.stamps.as_ref();
+        stamps.map_or(Place::UNKNOWN, |stamps| Place::from(stamps.now(key)))
+    }
+
+    /// No object that was made of a copy of the key stands any more.
+    #[inline]
+    fn changed(&self, key: &[u8]) {
+        if let Some(stamps) = &self.shared.stamps {
+            stamps.change(key);
+        }
+    }
+
     /// Every entry that a read would be served.
     fn entries(&self) -> impl Iterator<Item = (Key, Stored)> + '_ {
         self.shared.entries.iter().filter(|(key, stored)| {
@@ -213,7 +234,7 @@ impl MemoryTier {
         count(&self.shared.counts.hits);
         Leased {
             lease: Lease::Hit,
-            hit: Some(NOWHERE),
+            place: Some(Place::UNKNOWN),
         }
     }
 }
@@ -244,18 +265,32 @@ impl Tier for MemoryTier {
     }
 
     #[inline]
-    fn get(&self, key: &[u8], out: &mut Vec<u8>) -> Result<Option<Hit>, Error> {
+    fn get(&self, key: &[u8], out: &mut Vec<u8>) -> Result<Option<Place>, Error> {
+        // Before the read.
+        let place = self.place(key);
         let found = self.read(key, |stored| out.extend_from_slice(&stored.entry))?;
-        Ok(found.map(|()| NOWHERE))
+        Ok(found.map(|()| place))
     }
 
-    fn find(&self, key: &[u8], out: &mut Vec<u8>) -> Result<Option<Hit>, Error> {
+    fn find(&self, key: &[u8], out: &mut Vec<u8>) -> Result<Option<Place>, Error> {
         let found = self.get(key, out)?;
         if found.is_none() {
             self.count_found_later();
         }
         Ok(found)
     }
+
+    #[inline]
+    fn stands(&self, place: &Place) -> bool {
+        let stamps = self.shared.stamps.as_ref();
+        place.is_known() && !self.is_closed() && stamps.is_some_and(|all| all.stands(place.hit))
+    }
+
+    fn mark_visited(&self, _: &Place) -> bool {
+        false
+    }
+
+    fn add_memory_hits(&self, _: &MemoryHits, _: u64) {}
 
     #[inline]
     fn put(&self, key: &[u8], entry: &[u8], object: Option<Object>) -> Result<(), Error> {
@@ -270,6 +305,7 @@ impl Tier for MemoryTier {
         self.still_open()?;
         let query: &dyn Parts = &self.query(key);
         let taken = self.shared.entries.take(query);
+        self.changed(key);
         Ok(taken.is_some_and(|stored| self.is_served(&stored.entry)))
     }
 
@@ -388,6 +424,8 @@ impl Tier for MemoryTier {
                 return self.lease(key, out);
             }
             MemoryLease::Acquired(word) => {
+                // Whoever holds it may find something newer, or nothing: no object may outlive a copy that was evicted.
+                self.changed(key);
                 count(&self.shared.counts.misses);
                 count(&self.shared.counts.leases);
                 Lease::Acquired(Token {
@@ -405,7 +443,7 @@ impl Tier for MemoryTier {
                 overdue: since.elapsed() >= self.shared.lease_timeout,
             },
         };
-        Ok(Leased { lease, hit: None })
+        Ok(Leased { lease, place: None })
     }
 
     fn beside(&self, key: &[u8], holder: Holder) -> Result<Option<Token>, Error> {
@@ -529,6 +567,9 @@ impl Tier for MemoryTier {
         } else {
             let cleared = |key: &Key| key.namespace.generation() != key.generation;
             shared.entries.clear_if(cleared);
+        }
+        if let Some(stamps) = &shared.stamps {
+            stamps.change_all();
         }
         Ok(())
     }

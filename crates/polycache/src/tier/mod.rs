@@ -8,19 +8,22 @@ mod locks;
 mod memory;
 mod memory_key;
 mod memory_namespaces;
+mod place;
 #[cfg(feature = "remote")]
 mod remote;
+mod stamps;
 mod stored;
 
 pub(crate) use host::HostTier;
 pub(crate) use memory::{MemoryTier, Options};
+pub(crate) use place::Place;
 #[cfg(feature = "remote")]
 pub(crate) use remote::{Link, LinkOptions, NearStore, RemoteTier};
 pub(crate) use stored::{Object, Stored};
 
 use crate::observe::Answer;
 use crate::Error;
-use polycache_host::{Hit, Report, Stats, Store, Token};
+use polycache_host::{Hit, MemoryHits, Report, Stats, Store, Token};
 use polycache_operations::{Bounds, Event, Holder, Lease, Leases, Load, Step};
 use std::path::Path;
 use std::sync::Arc;
@@ -39,13 +42,6 @@ pub(crate) enum Seen {
     Record(remote::RecordHead),
 }
 
-/// For entries whose slots are not seen elsewhere.
-pub(crate) const NOWHERE: Hit = Hit {
-    slot: 0,
-    word: 0,
-    epoch: 0,
-};
-
 /// One namespace of a tier.
 pub(crate) trait Tier: Send + Sync {
     /// Another namespace of the same cache.
@@ -60,9 +56,16 @@ pub(crate) trait Tier: Send + Sync {
     fn is_shared(&self) -> bool;
 
     /// Appends the key's entry to `out`, and says where it was found.
-    fn get(&self, key: &[u8], out: &mut Vec<u8>) -> Result<Option<Hit>, Error>;
+    fn get(&self, key: &[u8], out: &mut Vec<u8>) -> Result<Option<Place>, Error>;
     /// As `get`, for a caller that goes on to a load, which counts its miss.
-    fn find(&self, key: &[u8], out: &mut Vec<u8>) -> Result<Option<Hit>, Error>;
+    fn find(&self, key: &[u8], out: &mut Vec<u8>) -> Result<Option<Place>, Error>;
+    /// Whether a read of the key now would find the entry that it found at this place.
+    fn stands(&self, place: &Place) -> bool;
+    /// Tells the tier that the entry at a place that stands is in use. True when hits of a memory tier over this one
+    /// should be added to what is counted.
+    fn mark_visited(&self, place: &Place) -> bool;
+    /// Adds the hits of a memory tier over this one, of which there have been `all`, to what the machine counts.
+    fn add_memory_hits(&self, added: &MemoryHits, all: u64);
     /// Stores an entry; `object` is its value, for tiers that keep those.
     fn put(&self, key: &[u8], entry: &[u8], object: Option<Object>) -> Result<(), Error>;
     fn delete(&self, key: &[u8]) -> Result<bool, Error>;
@@ -256,7 +259,7 @@ impl TierLoad {
 /// What a tier answers a caller that would load a key, and where a hit was found.
 pub(crate) struct Leased {
     pub lease: Lease<Token>,
-    pub hit: Option<Hit>,
+    pub place: Option<Place>,
 }
 
 /// A key of a tier, as the machine of a load sees it.
@@ -265,7 +268,7 @@ pub(crate) struct AtKey<'a> {
     pub key: &'a [u8],
     /// A hit's entry is appended here.
     pub entry: &'a mut Vec<u8>,
-    pub hit: Option<Hit>,
+    pub place: Option<Place>,
     /// The value of the entry that is filled, for tiers that keep those.
     pub object: Option<Object>,
 }
@@ -276,7 +279,7 @@ impl<'a> AtKey<'a> {
             tier,
             key,
             entry,
-            hit: None,
+            place: None,
             object: None,
         }
     }
@@ -287,8 +290,8 @@ impl Leases for AtKey<'_> {
     type Error = Error;
 
     fn lease(&mut self) -> Result<Lease<Token>, Error> {
-        let Leased { lease, hit } = self.tier.lease(self.key, self.entry)?;
-        self.hit = hit;
+        let Leased { lease, place } = self.tier.lease(self.key, self.entry)?;
+        self.place = place;
         Ok(lease)
     }
 

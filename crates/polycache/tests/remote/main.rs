@@ -10,6 +10,7 @@ mod hosts;
 mod loads;
 mod many;
 mod nodes;
+mod objects;
 mod process;
 mod rights;
 mod sentinel;

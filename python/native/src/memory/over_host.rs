@@ -1,5 +1,6 @@
 //! The memory tier of `polycache.Cache`: objects that reads of the host tier have made, given out again
-//! while the host tier stands as it was read (`spec/memory.md`, "Over the host tier").
+//! while the host tier stands as it was read (`spec/memory.md`, "Over the host tier"). With a server the host tier has
+//! copies of what that holds ("Over the remote tier").
 //!
 //! Keys are `str` and `bytes` themselves: their comparison runs no code of users. Text and its bytes are one key of the
 //! host tier but two here, which costs one more read at most. The host tier's word says whether an entry is current,
@@ -199,7 +200,7 @@ impl MemoryOverHost {
             .then(|| kept.object.into_bound(key.py()))
     }
 
-    /// Keeps what was just read, if there is room or it was read from the host tier lately. What can be changed, and what
+    /// Keeps what was just read from the host tier, if there is room or it was read there lately. What can be changed, and what
     /// holds values of registered types (`named`), is made anew for each reader instead, unless all readers are to share it.
     pub fn remember(
         &self,
@@ -208,6 +209,9 @@ impl MemoryOverHost {
         origin: Origin,
         named: bool,
     ) {
+        if !origin.is_known() {
+            return;
+        }
         let changes = named
             || value.is_exact_instance_of::<PyDict>()
             || value.is_exact_instance_of::<PyList>()

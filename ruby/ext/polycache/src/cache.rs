@@ -273,8 +273,7 @@ impl Cache {
 
     /// Whether the memory tier is to keep what was read there.
     pub(crate) fn admits(&self, origin: &Origin) -> bool {
-        // Where a copy of what a server has stands is not known: no read would find it in memory again.
-        if self.is_remote {
+        if !origin.is_known() {
             return false;
         }
         let Admission { doorkeeper, held } = &*self.admission;

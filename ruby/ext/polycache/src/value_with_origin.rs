@@ -93,6 +93,11 @@ impl ValueWithOrigin {
     fn is_named(&self) -> bool {
         self.named
     }
+
+    /// Whether it is known where it was found.
+    fn is_known(&self) -> bool {
+        self.origin.is_known()
+    }
 }
 
 /// The bytes that a value takes, by an estimate; freezes it to its depth if asked for. Values of
@@ -201,5 +206,6 @@ pub(crate) fn define(ruby: &Ruby, native: RModule) -> Result<(), Error> {
     class.define_method("take", method!(ValueWithOrigin::take, 1))?;
     class.define_method("keep", method!(ValueWithOrigin::keep, 2))?;
     class.define_method("bytes", method!(ValueWithOrigin::bytes, 0))?;
+    class.define_method("known?", method!(ValueWithOrigin::is_known, 0))?;
     class.define_method("named?", method!(ValueWithOrigin::is_named, 0))
 }

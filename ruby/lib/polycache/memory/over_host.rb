@@ -8,7 +8,8 @@ module Polycache
     # word of its slot and the epoch (spec/memory.md, "Over the host tier: coherence"). One is
     # served while both are unchanged, which is one call of the extension: then no process has
     # written, deleted or cleared the key since. So only values that a read of the host tier gave
-    # are put here, and writes need no messages.
+    # are put here, and writes need no messages. With a server the host tier has copies of what that
+    # holds ("Over the remote tier").
     #
     # It answers the same calls as Native::Cache, and replaces it.
     class MemoryOverHost
@@ -295,9 +296,13 @@ module Polycache
       end
 
       # Keeps what was just read if there is room, in the place of another value of the key, and if
-      # it was read there lately (spec/memory.md, "Admission").
+      # it was read there lately (spec/memory.md, "Admission"). What a server answered is not kept:
+      # it is not known where its copy is.
       def keep(key, found, entry)
-        entry || @native.admits?(found) ? remember(key, found) : pass_on(found)
+        return remember(key, found) if entry ? found.known? : @native.admits?(found)
+
+        forget(key) if entry
+        pass_on(found)
       end
 
       # As +remember+, for a value that holds types as Named: it is kept so, and each reader gets

@@ -1,9 +1,10 @@
 //! How a call is asked of another thread, or of a fiber of this one.
 //!
 //! Most callbacks take the number of a cache, then a key as a Uint8Array with the range it lies in; their comments name
-//! what follows these four. All but [`near`](super::reads::near) and `loadBegin`, `loadOpen` answer by a promise.
+//! what follows these four. All but [`near`](super::reads::near), those of
+//! [`origins`] and `loadBegin`, `loadOpen` answer by a promise.
 
-use super::{loads, many, reads, with, writes};
+use super::{loads, many, origins, reads, with, writes};
 use crate::call::{answer, Answer as Answered, Call};
 use crate::error;
 use crate::mailbox::{self, Answer};
@@ -36,8 +37,10 @@ impl Job {
 }
 
 /// All of them, by name.
-pub(crate) const CALLBACKS: [(&str, Callback); 34] = [
+pub(crate) const CALLBACKS: [(&str, Callback); 36] = [
     ("near", reads::near),
+    ("keep", origins::keep),
+    ("stands", origins::stands),
     ("get", reads::get),
     ("peek", reads::peek),
     ("entry", reads::entry),

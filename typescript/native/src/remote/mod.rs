@@ -4,6 +4,7 @@
 mod ask;
 mod loads;
 mod many;
+mod origins;
 mod reads;
 mod settings;
 mod writes;
@@ -18,6 +19,7 @@ use crate::{error, workers};
 use napi::bindgen_prelude::Uint8Array;
 use napi::Result;
 use napi_derive::napi;
+use origins::Origins;
 use polycache::bindings::Bindings;
 use polycache::{Cache, Clock, Serializer, Zstd};
 use settings::RemoteSettings;
@@ -26,15 +28,27 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Arc;
 use std::time::Duration;
 
+/// A cache, and for the root of a handle where the values of its memory tier were read.
+struct Numbered {
+    cache: Cache,
+    origins: Origins,
+}
+
 thread_local! {
-    static CACHES: RefCell<Slab<Cache>> = const { RefCell::new(Slab::new()) };
+    static CACHES: RefCell<Slab<Numbered>> = const { RefCell::new(Slab::new()) };
 }
 
 /// The cache of a number.
 #[inline]
 fn with<R>(number: u32, f: impl FnOnce(&Cache) -> Result<R>) -> Result<R> {
+    with_origins(number, |cache, _| f(cache))
+}
+
+/// The same, with where values were read.
+#[inline]
+fn with_origins<R>(number: u32, f: impl FnOnce(&Cache, &mut Origins) -> Result<R>) -> Result<R> {
     CACHES.with_borrow_mut(|all| match all.get(number) {
-        Some(cache) => f(cache),
+        Some(Numbered { cache, origins }) => f(cache, origins),
         None => Err(error::invalid("no such cache")),
     })
 }
@@ -155,7 +169,12 @@ fn whole(ms: f64) -> Duration {
 impl NativeRemote {
     fn of(cache: Cache, clock: Option<Arc<AtomicU64>>) -> NativeRemote {
         NativeRemote {
-            number: CACHES.with_borrow_mut(|all| all.add(cache.clone())),
+            number: CACHES.with_borrow_mut(|all| {
+                all.add(Numbered {
+                    cache: cache.clone(),
+                    origins: Origins::default(),
+                })
+            }),
             cache,
             clock,
         }
@@ -166,6 +185,10 @@ impl Drop for NativeRemote {
     fn drop(&mut self) {
         let number = self.number;
         let removed = CACHES.try_with(|all| all.borrow_mut().remove(number));
+        if let Ok(Some(numbered)) = &removed {
+            numbered.origins.report(&numbered.cache);
+        }
+        let removed = removed.map(|numbered| numbered.map(|numbered| numbered.cache));
         let cache = self.cache.clone();
         // With the last one the connections are closed, and what it was to load is told to the server.
         workers::run(move || drop((removed, cache)));
@@ -274,6 +297,10 @@ impl NativeRemote {
     /// What all processes did with the directory, if there is one.
     #[napi]
     pub fn machine_stats(&self) -> Result<Option<MachineStats>> {
+        with_origins(self.number, |cache, origins| {
+            origins.report(cache);
+            Ok(())
+        })?;
         let stats = self.cache.machine_stats().map_err(error::cache)?;
         Ok(stats.map(MachineStats::from))
     }

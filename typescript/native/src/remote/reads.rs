@@ -13,21 +13,24 @@ use std::ptr;
 /// What `near` answers for a key without a copy.
 const MISS: f64 = -1.0;
 
-/// `near(…, out)`, at once: the length of what is handed out, in `out` when it has that room; -1 where no copy on this
-/// host may be served.
+/// `near(…, out, origin)`, at once: the length of what is handed out, in `out` when it has that room; -1 where no copy on
+/// this host may be served. `origin` gets where it was read: see [`polycache::Origin::words`].
 pub(super) unsafe extern "C" fn near(
     env: sys::napi_env,
     info: sys::napi_callback_info,
 ) -> sys::napi_value {
-    answer::<5>(env, info, |call| {
+    answer::<6>(env, info, |call| {
         let key = key(call)?;
         with(call.integer(0)?, |cache| {
             let found = cache.get_near_payload(key, |serializer, payload| {
                 call.fill_behind(4, serializer as u8, payload)?;
                 Ok::<_, napi::Error>(payload.len() as f64 + 1.0)
             });
-            let length = found.map_err(error::cache)?.unwrap_or(Ok(MISS))?;
-            Ok(Answer::Number(length))
+            let Some((length, origin)) = found.map_err(error::cache)? else {
+                return Ok(Answer::Number(MISS));
+            };
+            call.set_words(5, origin.words())?;
+            length.map(Answer::Number)
         })
     })
 }

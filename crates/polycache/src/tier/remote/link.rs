@@ -63,6 +63,8 @@ struct Own {
 /// What this handle did.
 #[derive(Default)]
 pub(crate) struct Counts {
+    /// As far as memory tiers have told of them.
+    pub memory_hits: AtomicU64,
     pub near_hits: AtomicU64,
     pub remote_hits: AtomicU64,
     pub misses: AtomicU64,

@@ -3,7 +3,7 @@
 use super::link::count;
 use super::near::{AtRemote, Guard};
 use super::RemoteTier;
-use crate::tier::{AtKey, Tier, NOWHERE};
+use crate::tier::{AtKey, Place, Tier};
 use crate::Error;
 use polycache_host::Token;
 use polycache_operations::{Bounds, Done, Event, Holder, Step};
@@ -169,7 +169,7 @@ impl RemoteLoad {
                 Loaded::Found(found) => {
                     return match self.tier.take_found(found, at.entry)? {
                         Some(_) => {
-                            at.hit = Some(NOWHERE);
+                            at.place = Some(Place::UNKNOWN);
                             Ok(Step::Done(Done::Hit))
                         }
                         None => Ok(Step::Done(Done::Released)),

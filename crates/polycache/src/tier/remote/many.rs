@@ -112,7 +112,7 @@ impl RemoteTier {
         let mut missing = Vec::new();
         for (index, key) in keys.iter().enumerate() {
             let mut entry = Vec::new();
-            let is_near = self.near(key, &mut entry)?;
+            let is_near = self.near(key, &mut entry)?.is_some();
             entries.push(is_near.then_some(entry));
             if !is_near {
                 missing.push(index);

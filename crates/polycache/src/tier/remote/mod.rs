@@ -16,13 +16,13 @@ pub(crate) use link::{Link, LinkOptions};
 pub(crate) use load::RemoteLoad;
 pub(crate) use near::NearStore;
 
-use super::{Leased, Object, Seen, Tier, TierLoad, NOWHERE};
+use super::{Leased, Object, Place, Seen, Tier, TierLoad};
 use crate::observe::Answer;
 use crate::remote::RemoteStats;
 use crate::Error;
 use link::count;
 use near::AtRemote;
-use polycache_host::{keys, monotonic, Hit, PerProcess, Report, Stats, Store, Token};
+use polycache_host::{keys, monotonic, MemoryHits, PerProcess, Report, Stats, Store, Token};
 use polycache_operations::{Bounds, Holder, Lease};
 use polycache_remote::{
     head, look_at_lock, pending_head, unlock, Board, Change, Changed, Changing, Clear, Command,
@@ -184,36 +184,57 @@ impl RemoteTier {
 
     /// A copy that may be served, for a read that is a use of it.
     #[inline]
-    fn near(&self, key: &[u8], out: &mut Vec<u8>) -> Result<bool, Error> {
+    fn near(&self, key: &[u8], out: &mut Vec<u8>) -> Result<Option<Place>, Error> {
         let found = self.copy(key, out)?;
-        if found {
+        if found.is_some() {
             self.count_near_hit();
         }
         Ok(found)
     }
 
-    /// A copy that may be served. Nobody is waited for.
+    /// A copy that may be served, and where it is. Nobody is waited for.
     #[inline]
-    pub fn copy(&self, key: &[u8], out: &mut Vec<u8>) -> Result<bool, Error> {
+    pub fn copy(&self, key: &[u8], out: &mut Vec<u8>) -> Result<Option<Place>, Error> {
         let link = self.link();
         if link.staleness.is_zero() {
-            return Ok(false);
+            return Ok(None);
         }
         let len = out.len();
+        // Before the copies: if they become those of another database meanwhile, the place never stands.
+        let database = link.site_number();
         if let Some(mounted) = self.mounted() {
             let judged = mounted.site.board().judge();
-            if mounted.values.find(key, out)?.is_some() {
+            if let Some(place) = mounted.values.find(key, out)? {
                 if link.is_fresh(judged) {
-                    return Ok(true);
+                    return Ok(Some(Place { database, ..place }));
                 }
                 out.truncate(len);
             } else if link.is_fresh(judged) {
-                return Ok(false);
+                return Ok(None);
             }
         }
         // Somebody of this host should hear of writes.
         link.listening.ask(&self.0.shared.link);
-        Ok(false)
+        Ok(None)
+    }
+
+    /// Whether a copy that was read at this place is there, and may be served.
+    #[inline]
+    fn serves(&self, place: &Place) -> bool {
+        let link = self.link();
+        if link.staleness.is_zero() || !place.is_known() {
+            return false;
+        }
+        let Some(mounted) = self.mounted() else {
+            return false;
+        };
+        // After it: so these are the copies of that database.
+        if link.site_number() != place.database {
+            return false;
+        }
+        // As for a copy that is read: V before it, the time after it.
+        let judged = mounted.site.board().judge();
+        link.near.stands(place) && link.is_fresh(judged)
     }
 
     /// Tells other hosts that this process lives, before it holds a load or a lock.
@@ -448,7 +469,7 @@ impl Tier for RemoteTier {
     }
 
     #[inline]
-    fn get(&self, key: &[u8], out: &mut Vec<u8>) -> Result<Option<Hit>, Error> {
+    fn get(&self, key: &[u8], out: &mut Vec<u8>) -> Result<Option<Place>, Error> {
         let found = self.find(key, out)?;
         if found.is_none() {
             self.count_miss();
@@ -457,10 +478,11 @@ impl Tier for RemoteTier {
     }
 
     #[inline]
-    fn find(&self, key: &[u8], out: &mut Vec<u8>) -> Result<Option<Hit>, Error> {
+    fn find(&self, key: &[u8], out: &mut Vec<u8>) -> Result<Option<Place>, Error> {
         self.still_open()?;
-        if self.near(key, out)? {
-            return Ok(Some(NOWHERE));
+        let near = self.near(key, out)?;
+        if near.is_some() {
+            return Ok(near);
         }
         let mut machine = Get::new(monotonic());
         let names = self.names(key);
@@ -471,11 +493,27 @@ impl Tier for RemoteTier {
             Err(fault) => Found::Fault(fault),
         };
         match self.take_found(found, out) {
-            Ok(found) => Ok(found.map(|_| NOWHERE)),
+            Ok(found) => Ok(found.map(|_| Place::UNKNOWN)),
             // A read that had no answer is a miss; it is counted, and `remote_stats` tells of it.
             Err(Error::RemoteUnavailable(_)) => Ok(None),
             Err(error) => Err(error),
         }
+    }
+
+    #[inline]
+    fn stands(&self, place: &Place) -> bool {
+        self.serves(place)
+    }
+
+    fn mark_visited(&self, place: &Place) -> bool {
+        match &self.link().near {
+            NearStore::Host(store) => store.mark_visited(place.hit),
+            NearStore::Memory(tier) => tier.mark_visited(place),
+        }
+    }
+
+    fn add_memory_hits(&self, added: &MemoryHits, all: u64) {
+        self.link().add_memory_hits(added.take(all));
     }
 
     fn put(&self, key: &[u8], entry: &[u8], _: Option<Object>) -> Result<(), Error> {
@@ -604,7 +642,7 @@ impl Tier for RemoteTier {
     fn lease(&self, _: &[u8], _: &mut Vec<u8>) -> Result<Leased, Error> {
         Ok(Leased {
             lease: Lease::Bypass,
-            hit: None,
+            place: None,
         })
     }
 

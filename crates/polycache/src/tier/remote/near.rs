@@ -2,7 +2,7 @@
 
 use super::site::Mounted;
 use super::RemoteTier;
-use crate::tier::{AtKey, HostTier, Leased, MemoryTier, Tier};
+use crate::tier::{AtKey, HostTier, Leased, MemoryTier, Place as At, Tier};
 use crate::Error;
 use polycache_host::{keys, Store, Token};
 use polycache_operations::{Holder, Lease, Leases};
@@ -35,6 +35,15 @@ impl NearStore {
             }
             NearStore::Memory(tier) => tier.namespace(&parts_of(outer, prefix))?,
         })
+    }
+
+    /// Whether a copy that was read there is the same.
+    #[inline]
+    pub fn stands(&self, place: &At) -> bool {
+        match self {
+            NearStore::Host(store) => store.stands(place.hit),
+            NearStore::Memory(tier) => tier.stands(place),
+        }
     }
 
     /// The guards of all keys, by their full keys.

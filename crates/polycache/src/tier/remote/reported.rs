@@ -44,7 +44,7 @@ impl Done {
         let misses = now(&counts.misses) + now(&counts.outside_misses);
         Done {
             reads: Reads {
-                memory_hits: 0,
+                memory_hits: now(&counts.memory_hits),
                 hits: near_hits + remote_hits + joined_hits,
                 misses: misses.saturating_sub(now(&counts.misses_twice)),
                 writes: now(&counts.writes),
@@ -69,7 +69,7 @@ impl Done {
     fn since(&self, before: &Done) -> Done {
         let (now, then) = (&self.reads, &before.reads);
         let reads = Reads {
-            memory_hits: 0,
+            memory_hits: now.memory_hits.saturating_sub(then.memory_hits),
             hits: now.hits.saturating_sub(then.hits),
             misses: now.misses.saturating_sub(then.misses),
             writes: now.writes.saturating_sub(then.writes),
@@ -107,6 +107,12 @@ impl Link {
         if before % HITS == HITS - 1 {
             self.report();
         }
+    }
+
+    /// A memory tier over the copies answered so many reads.
+    pub fn add_memory_hits(&self, more: u64) {
+        self.counts.memory_hits.fetch_add(more, Ordering::Relaxed);
+        self.report();
     }
 
     /// Adds what was done since the last time to what the machine counts.
