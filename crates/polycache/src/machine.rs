@@ -27,11 +27,7 @@ impl Cache {
     /// `Closed`; `Io` when the directory's file of locks cannot be looked at.
     pub fn machine_stats(&self) -> Result<Option<MachineStats>, Error> {
         self.still_open()?;
-        let stats = self
-            .tier()
-            .directory()
-            .map(polycache_host::Store::machine_stats);
-        Ok(stats.transpose()?)
+        self.tier().machine_stats()
     }
 
     /// The `most` namespaces of the whole directory whose entries take the most space, the largest first; `None` without
@@ -52,8 +48,7 @@ impl Cache {
     /// `Closed`.
     pub fn usage(&self, most: usize) -> Result<Option<Vec<Usage>>, Error> {
         self.still_open()?;
-        let usage = self.tier().directory().map(|store| store.usage(most));
-        Ok(usage.transpose()?)
+        self.tier().usage(most)
     }
 
     /// What this handle did with its remote tier, and how that is; `None` for a cache without one.

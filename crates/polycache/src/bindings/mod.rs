@@ -14,6 +14,7 @@ use std::time::Duration;
 pub use crate::lock::{LockStep, Locking};
 pub use crate::origin::Origin;
 pub use crate::prefetch::PREFETCHED;
+pub use crate::tier::{ByteStore, Ended, Opening, StoreKind};
 pub use crate::update::{Found, ATTEMPTS as UPDATE_ATTEMPTS};
 pub use load::{Filled, LoadStep, Loading};
 pub use payload::{Payload, Payloads};
@@ -358,7 +359,7 @@ impl Bindings for Cache {
     }
 
     fn add_read(&self, found: bool) {
-        if let Some(store) = self.store() {
+        if let Some(store) = self.tier().counting() {
             store.add_counts(&Counts {
                 hits: u64::from(found),
                 misses: u64::from(!found),
@@ -372,7 +373,7 @@ impl Bindings for Cache {
         if let Some(remote) = self.tier().remote() {
             remote.count_found_later();
         }
-        if let Some(store) = self.store() {
+        if let Some(store) = self.tier().counting() {
             store.count_found_later();
         }
     }
