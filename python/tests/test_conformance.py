@@ -48,6 +48,8 @@ TIERS: dict[str, dict[str, Any]] = {
     "remote by a client, and host": {},
     "lmdb": {"store": "lmdb"},
     "files": {"store": "files"},
+    "dbm": {"store": "dbm"},
+    "rocksdb": {"store": "rocksdb"},
 }
 ALONE = {"memory alone", "remote", "remote, read through"}
 """Those without a directory."""

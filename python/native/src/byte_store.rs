@@ -18,6 +18,7 @@ pub fn kind(given: &Bound<'_, PyAny>) -> PyResult<StoreKind> {
         name: given.getattr("name")?.extract()?,
         is_shared: given.getattr("is_shared")?.extract()?,
         counts: given.getattr("counts")?.extract()?,
+        reclaims: given.getattr("reclaims")?.extract()?,
         is_synced: given.getattr("is_synced")?.extract()?,
         max_key: given.getattr("max_key")?.extract()?,
         max_value: given.getattr("max_value")?.extract()?,
@@ -48,6 +49,7 @@ fn opened(open: &Py<PyAny>, opening: Opening<'_>) -> Result<Box<dyn ByteStore>, 
             delete: method("delete")?,
             scan: method("scan")?,
             size: method("size")?,
+            reclaim: method("reclaim")?,
             flush: method("flush")?,
             close: method("close")?,
         }) as Box<dyn ByteStore>)
@@ -61,6 +63,7 @@ struct PythonStore {
     delete: Py<PyAny>,
     scan: Py<PyAny>,
     size: Py<PyAny>,
+    reclaim: Py<PyAny>,
     flush: Py<PyAny>,
     close: Py<PyAny>,
 }
@@ -138,6 +141,10 @@ impl ByteStore for PythonStore {
 
     fn size(&self) -> Result<u64, Error> {
         attached(|py| self.size.bind(py).call0()?.extract())
+    }
+
+    fn reclaim(&self) -> Result<(), Error> {
+        attached(|py| self.reclaim.bind(py).call0().map(drop))
     }
 
     fn flush(&self) -> Result<(), Error> {

@@ -136,7 +136,12 @@ class Options(TypedDict, total=False):
     has changed them (`spec/memory.md`). False: every read goes to the directory. Without a
     directory it is the cache itself. Default: True."""
 
-    store: Literal["host", "lmdb", "rocksdb", "dbm", "files"] | type[Store] | None
+    store: (
+        Literal["host", "lmdb", "rocksdb", "files"]
+        | Literal["dbm", "dbm.sqlite3", "dbm.gnu", "dbm.ndbm", "berkeleydb"]
+        | type[Store]
+        | None
+    )
     """What keeps the entries: "host", the package's own files, which are the fastest; "lmdb",
     "rocksdb", "dbm" or "files", libraries for what those are not (`docs/stores.md`); or a class of
     your own. A directory stays with its store. Default: "host"."""

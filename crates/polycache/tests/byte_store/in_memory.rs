@@ -49,6 +49,7 @@ pub fn kind(counts: bool) -> StoreKind {
         name: "in-memory".into(),
         is_shared: true,
         counts,
+        reclaims: false,
         is_synced: true,
         max_key: 64,
         max_value: u64::MAX,

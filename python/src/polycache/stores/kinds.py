@@ -11,7 +11,11 @@ from .store import Durability, Ended, Opening, Store
 NAMES = {
     "lmdb": ("lmdb", "LmdbStore"),
     "rocksdb": ("rocksdb", "RocksdbStore"),
-    "dbm": ("dbm", "DbmStore"),
+    "dbm": ("dbm_sqlite", "SqliteStore"),
+    "dbm.sqlite3": ("dbm_sqlite", "SqliteStore"),
+    "dbm.gnu": ("dbm_gnu", "GnuStore"),
+    "dbm.ndbm": ("dbm_ndbm", "NdbmStore"),
+    "berkeleydb": ("berkeleydb", "BerkeleydbStore"),
     "files": ("files", "FilesStore"),
 }
 """The module and the class of each store; it is imported when it is asked for."""
@@ -33,6 +37,10 @@ class Kind:
     @property
     def counts(self) -> bool:
         return self.given.counts
+
+    @property
+    def reclaims(self) -> bool:
+        return self.given.reclaim is not Store.reclaim
 
     @property
     def is_synced(self) -> bool:

@@ -3,6 +3,7 @@
 from contextlib import suppress
 from typing import Any
 
+from ..errors import ReadOnly
 from .kinds import missing
 from .store import Durability, Opening, Store
 
@@ -35,7 +36,11 @@ class RocksdbStore(Store):
     max_value = 2**31
 
     def __init__(self, opening: Opening) -> None:
-        self._folder = opening.folder
+        if opening.read_only:
+            raise ReadOnly(
+                "RocksDB writes files beside its tables even to read, and may not in "
+                f"{opening.folder}"
+            )
         options = rocksdict.Options(raw_mode=True)
         options.create_if_missing(True)
         options.set_compression_type(rocksdict.DBCompressionType.lz4())
@@ -48,13 +53,7 @@ class RocksdbStore(Store):
         options.set_max_manifest_file_size(_SMALLEST_BUFFER)
         options.set_keep_log_file_num(1)
         options.set_max_log_file_size(_SMALLEST_BUFFER)
-        access = (
-            rocksdict.AccessType.read_only()
-            if opening.read_only
-            else rocksdict.AccessType.read_write()
-        )
-        self._buffer = buffer
-        self._db: Any = rocksdict.Rdict(str(opening.folder), options=options, access_type=access)
+        self._db: Any = rocksdict.Rdict(str(opening.folder), options=options)
         self._db.set_write_options(_write_options(opening.durability))
 
     def get(self, key: bytes) -> bytes | None:
@@ -88,6 +87,10 @@ class RocksdbStore(Store):
         tables = self._db.property_int_value("rocksdb.total-sst-files-size") or 0
         memory = self._db.property_int_value("rocksdb.cur-size-all-mem-tables") or 0
         return int(tables + memory)
+
+    def reclaim(self) -> None:
+        self._db.flush(True)
+        self._db.compact_range(None, None)
 
     def close(self) -> None:
         self._db.close()

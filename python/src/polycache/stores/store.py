@@ -82,6 +82,11 @@ class Store(ABC):
     def close(self) -> None:
         """Lets go of it. Later calls are errors."""
 
+    def reclaim(self) -> None:
+        """Gives back the space of what was deleted. For a store that keeps it until it is asked;
+        where it is not defined, `size` should fall as keys are deleted."""
+        return
+
     def flush(self) -> None:
         """Writes everything to the disk, and waits for it; nothing where every write does."""
         return

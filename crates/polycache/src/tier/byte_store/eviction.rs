@@ -70,11 +70,18 @@ impl Shared {
         if self.used(state) <= most {
             return Ok(());
         }
-        // A little more, so that not every write comes here.
-        let most = most.saturating_sub(self.room / 64);
+        // A little more, so that not every write comes here; much more where it takes a rewrite of all.
+        let reclaims = self.kind.reclaims;
+        let more = if reclaims {
+            self.room / 4
+        } else {
+            self.room / 64
+        };
+        let most = most.saturating_sub(more);
         let mut hand = self.hand();
         let (mut looked, mut laps, mut deleted) = (0, 0, 0);
-        while self.used(state) > most && laps < 2 {
+        let (mut freed, mut record) = (0, Vec::new());
+        while self.used(state).saturating_sub(freed) > most && laps < 2 {
             let Some(key) = self.next_key(&mut hand, &mut laps)? else {
                 continue;
             };
@@ -82,12 +89,20 @@ impl Shared {
             if state.take_use(&key) && looked <= PATIENCE {
                 continue;
             }
+            if reclaims {
+                record.clear();
+                self.store.get(&key, &mut record)?;
+                freed += (key.len() + record.len()) as u64;
+            }
             self.account(self.store.delete(&key)?, 0);
             state.add(Word::Evicted, 1);
             deleted += 1;
-            if deleted % MEASURE_EVERY == 0 {
+            if deleted % MEASURE_EVERY == 0 && !reclaims {
                 self.measure(state)?;
             }
+        }
+        if reclaims {
+            self.store.reclaim()?;
         }
         self.measure(state)
     }
@@ -112,6 +127,9 @@ impl Shared {
                 state.add(Word::Evicted, 1);
                 deleted += 1;
             }
+        }
+        if self.kind.reclaims {
+            self.store.reclaim()?;
         }
         self.measure(state)?;
         Ok(deleted > 0)

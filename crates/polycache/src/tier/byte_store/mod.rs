@@ -61,6 +61,14 @@ pub trait ByteStore: Send + Sync {
     /// What the library gives.
     fn size(&self) -> Result<u64, Error>;
 
+    /// Gives back the space of what was deleted; for a kind that does it only when it is asked to.
+    ///
+    /// # Errors
+    /// What the library gives.
+    fn reclaim(&self) -> Result<(), Error> {
+        Ok(())
+    }
+
     /// Writes everything to the disk, and waits for it.
     ///
     /// # Errors
@@ -116,6 +124,8 @@ pub struct StoreKind {
     pub is_shared: bool,
     /// Whether it counts its bytes as they change. Otherwise it is asked for its size, which should be quick then.
     pub counts: bool,
+    /// Whether what was deleted takes space until [`ByteStore::reclaim`].
+    pub reclaims: bool,
     /// Whether what was acknowledged is on the disk.
     pub is_synced: bool,
     /// Longer keys are replaced by their beginning and a hash; 64 at least.
