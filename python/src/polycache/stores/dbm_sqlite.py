@@ -14,6 +14,11 @@ _PAGE = 256
 _TABLE = "CREATE TABLE IF NOT EXISTS Dict (key BLOB PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID"
 
 
+_GET = "SELECT value FROM Dict WHERE key = ?"
+_PUT = "REPLACE INTO Dict VALUES (?, ?)"
+_DELETE = "DELETE FROM Dict WHERE key = ?"
+
+
 class SqliteStore(Store):
     name = "dbm.sqlite3"
     durabilities = ("kill", "synced")
@@ -109,14 +114,25 @@ class SqliteStore(Store):
             raise
 
     def get(self, key: bytes) -> bytes | None:
-        rows = self._execute("SELECT value FROM Dict WHERE key = ?", key)
-        return rows[0][0] if rows else None
+        try:
+            # Most threads have their connection, and most calls no error.
+            row = self._own.connection.execute(_GET, (key,)).fetchone()
+        except (AttributeError, sqlite3.Error):
+            rows = self._execute(_GET, key)
+            row = rows[0] if rows else None
+        return None if row is None else row[0]
 
     def put(self, key: bytes, value: bytes) -> None:
-        self._execute("REPLACE INTO Dict VALUES (?, ?)", key, value)
+        try:
+            self._own.connection.execute(_PUT, (key, value))
+        except (AttributeError, sqlite3.Error):
+            self._execute(_PUT, key, value)
 
     def delete(self, key: bytes) -> None:
-        self._execute("DELETE FROM Dict WHERE key = ?", key)
+        try:
+            self._own.connection.execute(_DELETE, (key,))
+        except (AttributeError, sqlite3.Error):
+            self._execute(_DELETE, key)
 
     def scan(self, prefix: bytes, cursor: bytes | None) -> tuple[list[bytes], bytes | None]:
         after = "> ?" if cursor is not None else ">= ?"
