@@ -7,16 +7,19 @@ name and then renamed, so readers see the old one or the new one.
 import ctypes
 import itertools
 import os
+import re
 import shutil
 import zlib
 from contextlib import suppress
 from pathlib import Path
 from urllib.parse import quote_from_bytes, unquote_to_bytes
 
+from .at_fork import notice
 from .store import Opening, Store
 
 _SAFE = " !#$&'()+,-.:;=@[]^_`{}~"
 """Characters that a name has unescaped, besides letters and digits; never `/` and `%`."""
+_is_plain = re.compile(b"[A-Za-z0-9" + re.escape(_SAFE.encode()) + b"]+").fullmatch
 _BLOCK = 4096
 _number = itertools.count()
 
@@ -37,6 +40,8 @@ class FilesStore(Store):
     def __init__(self, opening: Opening) -> None:
         self._root = opening.folder / "entries"
         self._new = opening.folder / "new"
+        self._entries = str(self._root)
+        self._prefix = f"{self._new}/{os.getpid()}-"
         self._limit = opening.limit
         self._synced = opening.durability == "synced"
         self._closed = False
@@ -49,12 +54,18 @@ class FilesStore(Store):
             shutil.rmtree(self._new, ignore_errors=True)
         for folder in (self._root, self._new):
             folder.mkdir(mode=0o700, exist_ok=True)
+        notice(self)
+
+    def forked(self) -> None:
+        """A child's new files are not its parent's."""
+        self._prefix = f"{self._new}/{os.getpid()}-"
 
     def _path(self, key: bytes) -> str:
-        name = quote_from_bytes(key, _SAFE)
-        if name[:1] == ".":
+        # Most keys have nothing to escape, and escaping takes as long as a system call.
+        name = key.decode() if _is_plain(key) else quote_from_bytes(key, _SAFE)
+        if name[0] == ".":
             name = "%2E" + name[1:]
-        return f"{self._root}/{zlib.crc32(key) & 0xFF:02x}/{name}"
+        return f"{self._entries}/{zlib.crc32(key) & 0xFF:02x}/{name}"
 
     def get(self, key: bytes) -> bytes | None:
         self._check()
@@ -76,7 +87,7 @@ class FilesStore(Store):
     def put(self, key: bytes, value: bytes) -> int:
         self._check()
         path = self._path(key)
-        new = f"{self._new}/{os.getpid()}-{next(_number)}"
+        new = f"{self._prefix}{next(_number)}"
         file = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
         try:
             try:
