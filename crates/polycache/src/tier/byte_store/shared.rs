@@ -38,7 +38,9 @@ pub struct Shared {
 }
 
 /// The open stores of this process, with how many handles each has.
-static OPEN: PerProcess<Mutex<HashMap<PathBuf, (Arc<Shared>, usize)>>> = PerProcess::new();
+static OPEN: PerProcess<Mutex<ByDirectory>> = PerProcess::new();
+
+type ByDirectory = HashMap<PathBuf, (Arc<Shared>, usize)>;
 
 /// A handle's share of an open store. The last one closes it.
 pub struct Joined(pub Arc<Shared>);

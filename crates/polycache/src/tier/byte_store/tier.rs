@@ -150,7 +150,7 @@ impl StoreTier {
         let start = out.len();
         let found = self
             .look(key, out)
-            .and_then(|mark| Ok(mark.filter(|_| self.is_served(&out[start..]))));
+            .map(|mark| mark.filter(|_| self.is_served(&out[start..])));
         if !matches!(found, Ok(Some(_))) {
             out.truncate(start);
         }
