@@ -18,7 +18,7 @@ import time
 
 import directory  # noqa: F401 (lists its cases)
 import loads  # noqa: F401
-import remote  # noqa: F401
+import remote_tier  # noqa: F401
 import space  # noqa: F401
 import tenants  # noqa: F401
 from cases import CASES, Case, Failed, Skipped, a_place

@@ -36,7 +36,8 @@ def typescript(root: Path) -> Any:
 
 
 def python(root: Path) -> Any:
-    program = [sys.executable, str(HERE / "read_python.py"), str(root)]
+    # Without bytecode, which Python takes for current when second and size are the same.
+    program = [sys.executable, "-B", str(HERE / "read_python.py"), str(root)]
     return _told(root, program, PYTHONPATH=str(root / "python/src"))
 
 

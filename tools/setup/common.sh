@@ -46,7 +46,10 @@ npm_install() {
   rm -rf "$folder"
   mkdir -p "$folder"
   echo '{ "private": true }' >"$folder/package.json"
-  if ! (cd "$folder" && npm install --no-audit --no-fund --loglevel=error "$@" >&2); then
+  # npm was seen to wait for ever without an open connection: once more, then.
+  if ! (cd "$folder" && for _ in 1 2; do
+    timeout 300 npm install --no-audit --no-fund --loglevel=error "$@" >&2 && exit 0
+  done; exit 1); then
     say "missing: $why. npm could not install: $*" >&2
     return "$MISSING"
   fi

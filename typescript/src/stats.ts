@@ -44,7 +44,7 @@ export interface RemoteStats {
   nearHits: number
   /** Reads that the server answered. */
   remoteHits: number
-  /** Round trips, of one or several commands. */
+  /** Round trips of operations, of one or several commands each; not those of the thread that listens. */
   roundTrips: number
   /** Reads, writes and loads that had no answer from the server. */
   faults: number

@@ -95,7 +95,8 @@ class RemoteStats:
     remote_hits: int
     """Reads that the server answered."""
     round_trips: int
-    """Round trips, of one or several commands."""
+    """Round trips of operations, of one or several commands each; not those of the thread that
+    listens."""
     faults: int
     """Reads, writes and loads that had no answer from the server."""
     last_fault: str

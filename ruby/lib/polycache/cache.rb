@@ -368,12 +368,12 @@ module Polycache
     # What this handle did with its server (option +remote+), and how that is.
     #
     # @return [Hash, nil] +:near_hits+ (reads that a copy on this machine answered), +:remote_hits+
-    #   (those that the server answered), +:round_trips+, +:faults+ (reads, writes and loads without
-    #   an answer), +:last_fault+ (what the last one was about; empty: there was none), +:is_open+
-    #   (after several faults commands fail at once for a moment), +:listens+ (copies are served:
-    #   this machine hears of all writes), +:lag+ (seconds that copies may be behind; nil: none are
-    #   served), +:refuses_tracking+ (the server does not tell of writes, so every read asks it);
-    #   nil without a server
+    #   (those that the server answered), +:round_trips+ (of operations), +:faults+ (reads, writes
+    #   and loads without an answer), +:last_fault+ (what the last one was about; empty: there was
+    #   none), +:is_open+ (after several faults commands fail at once for a moment), +:listens+
+    #   (copies are served: this machine hears of all writes), +:lag+ (seconds that copies may be
+    #   behind; nil: none are served), +:refuses_tracking+ (the server does not tell of writes, so
+    #   every read asks it); nil without a server
     def remote_stats = @tiers.remote_stats
 
     # The namespaces of the directory whose entries take the most space, the largest first. Reads

@@ -59,6 +59,11 @@ impl<const N: usize> Call<N> {
         Ok(value)
     }
 
+    /// The argument as it is.
+    pub fn value(&self, place: usize) -> sys::napi_value {
+        self.arguments[place]
+    }
+
     /// The bytes of a Uint8Array.
     #[inline(always)]
     pub fn bytes(&self, place: usize) -> Result<&[u8]> {
@@ -131,6 +136,17 @@ impl<const N: usize> Call<N> {
         }
         // SAFETY: as for `bytes`; such an array is aligned for its elements.
         Ok(unsafe { std::slice::from_raw_parts(data.cast(), length) })
+    }
+
+    /// Writes the numbers of a Float64Array of that length.
+    pub fn set_numbers<const W: usize>(&self, place: usize, numbers: [f64; W]) -> Result<()> {
+        let (data, length) = self.array(place, sys::TypedarrayType::float64_array)?;
+        if length != W {
+            return Err(error::invalid("an array has another number of numbers"));
+        }
+        // SAFETY: as for `words`; no slice of this array is alive.
+        unsafe { *data.cast::<[f64; W]>() = numbers };
+        Ok(())
     }
 
     /// The words of a BigUint64Array of that length: of a lease, for one.

@@ -30,6 +30,7 @@ mod registry;
 mod remote;
 mod seen;
 mod slab;
+mod sockets;
 mod statistics;
 mod store;
 mod tasks;

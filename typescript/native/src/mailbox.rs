@@ -1,10 +1,12 @@
-//! Answers of other threads, on their way to the thread of JavaScript that asked: it settles its promises.
+//! Answers to a thread of JavaScript that asked: it settles its promises. They come from other threads, or from fibers of
+//! this one.
 //!
 //! A thread-safe function of napi-rs for each promise would open an event of libuv each time; here an environment has
 //! one, and what came while it slept is settled in one go.
 
-use crate::{error, remote, workers};
+use crate::{error, remote, sockets, workers};
 use napi::{check_status, sys, JsError, Result};
+use polycache::bindings::remote::fibers;
 use std::cell::RefCell;
 use std::ffi::c_void;
 use std::panic::{catch_unwind, AssertUnwindSafe};
@@ -73,11 +75,16 @@ impl Mailbox {
 thread_local! {
     /// Usually one: a test runner may have several contexts in a thread.
     static MAILBOXES: RefCell<Vec<Arc<Mailbox>>> = const { RefCell::new(Vec::new()) };
+    /// Answers of fibers, which may not settle a promise: the engine minds on which stack it is called.
+    static HERE: RefCell<Vec<OfFiber>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Begins a job on another thread. The promise of its answer.
+type OfFiber = (Arc<Mailbox>, Deferred, Result<Answer>);
+
+/// Begins a job, on a fiber or on another thread. The promise of its answer.
 pub(crate) fn begin(
     env: sys::napi_env,
+    on_fiber: bool,
     job: impl FnOnce() -> Result<Answer> + Send + 'static,
 ) -> Result<sys::napi_value> {
     let mailbox = mailbox(env)?;
@@ -88,10 +95,20 @@ pub(crate) fn begin(
     check_status!(status, "cannot make a promise")?;
     let deferred = Deferred(deferred);
     keep_alive(&mailbox, |pending| pending + 1);
-    workers::run(move || {
+    let job = move || {
         let answer = catch_unwind(AssertUnwindSafe(job));
-        mailbox.post(deferred, answer.unwrap_or_else(|_| Err(error::panicked())));
-    });
+        answer.unwrap_or_else(|_| Err(error::panicked()))
+    };
+    if on_fiber && fibers::has_room() {
+        fibers::start(move || {
+            let answer = job();
+            HERE.with_borrow_mut(|here| here.push((mailbox, deferred, answer)));
+        });
+        settle_here();
+        sockets::wake(env);
+    } else {
+        workers::run(move || mailbox.post(deferred, job()));
+    }
     Ok(promise)
 }
 
@@ -174,6 +191,7 @@ unsafe extern "C" fn end(context: *mut c_void) {
         }
     }
     drop(inside);
+    sockets::end(mailbox.env);
     remote::end_all();
     let _ = MAILBOXES.try_with(|all| all.borrow_mut().retain(|one| one.env != mailbox.env));
 }
@@ -192,16 +210,44 @@ unsafe extern "C" fn deliver(
     let mailbox = unsafe { &*context.cast_const().cast::<Mailbox>() };
     let answers = std::mem::take(&mut mailbox.lock().answers);
     keep_alive(mailbox, |pending| pending.saturating_sub(answers.len()));
-    for (Deferred(deferred), answer) in answers {
-        let made = answer.and_then(|answer| answer(env));
-        // SAFETY: each is settled once, in its own environment.
-        unsafe {
-            match made {
-                Ok(value) => sys::napi_resolve_deferred(env, deferred, value),
-                Err(failure) => {
-                    sys::napi_reject_deferred(env, deferred, JsError::from(failure).into_value(env))
-                }
-            };
+    for (deferred, answer) in answers {
+        settle(env, deferred, answer);
+    }
+}
+
+fn settle(env: sys::napi_env, Deferred(deferred): Deferred, answer: Result<Answer>) {
+    let made = answer.and_then(|answer| answer(env));
+    // SAFETY: each is settled once, in its own environment, on its thread.
+    unsafe {
+        match made {
+            Ok(value) => sys::napi_resolve_deferred(env, deferred, value),
+            Err(failure) => {
+                sys::napi_reject_deferred(env, deferred, JsError::from(failure).into_value(env))
+            }
+        };
+    }
+}
+
+/// Settles what fibers of this thread answered. Outside of fibers.
+pub(crate) fn settle_here() {
+    for (mailbox, deferred, answer) in HERE.take() {
+        // Else its environment has ended.
+        if mailbox.lock().wakes.is_some() {
+            keep_alive(&mailbox, |pending| pending.saturating_sub(1));
+            settle(mailbox.env, deferred, answer);
         }
     }
+}
+
+pub(crate) fn array_buffer(env: sys::napi_env, bytes: &[u8]) -> Result<sys::napi_value> {
+    let (mut data, mut value) = (ptr::null_mut(), ptr::null_mut());
+    // SAFETY: the environment is the one that the engine is in; the new buffer has room for all of the bytes.
+    unsafe {
+        let status = sys::napi_create_arraybuffer(env, bytes.len(), &mut data, &mut value);
+        check_status!(status, "cannot make an ArrayBuffer")?;
+        if !bytes.is_empty() {
+            ptr::copy_nonoverlapping(bytes.as_ptr(), data.cast(), bytes.len());
+        }
+    }
+    Ok(value)
 }

@@ -3,7 +3,7 @@
 
 use crate::call::{answer, Answer, Call};
 use crate::namespace::Namespace;
-use crate::{conditional, error, loads, registry, remote, seen};
+use crate::{conditional, error, loads, registry, remote, seen, sockets};
 use napi::bindgen_prelude::{Env, FromNapiValue, Object, Unknown};
 use napi::{check_status, sys, Result};
 use napi_derive::napi;
@@ -200,6 +200,12 @@ pub fn operations(env: &Env) -> Result<Object<'_>> {
 #[napi]
 pub fn remote_operations(env: &Env) -> Result<Object<'_>> {
     made(env, &remote::CALLBACKS)
+}
+
+/// The callbacks by which JavaScript's sockets serve such caches.
+#[napi]
+pub fn socket_operations(env: &Env) -> Result<Object<'_>> {
+    made(env, &sockets::CALLBACKS)
 }
 
 fn made<'env>(env: &'env Env, callbacks: &[(&str, Callback)]) -> Result<Object<'env>> {

@@ -32,6 +32,7 @@ import {
   UnsupportedVersion,
 } from '../more-errors.ts'
 import type { NativeRemote, RemoteOperations, RemoteOptions } from '../remote/native.ts'
+import type { SocketOperations } from '../remote/sockets.ts'
 import type { MachineStats, Usage } from '../stats.ts'
 
 /**
@@ -268,6 +269,7 @@ export interface Native {
   detach(buffer: ArrayBuffer): void
   operations(): Operations
   remoteOperations(): RemoteOperations
+  socketOperations(): SocketOperations
   encodeEntry(
     header: EntryHeader,
     payload: Uint8Array,

@@ -7,6 +7,7 @@ import type { MachineStats, RemoteStats, Usage } from '../stats.ts'
 import type { StoreErrors } from '../unstored.ts'
 import type { RemoteLock } from './lock.ts'
 import { asked, type NativeRemote, type RemoteOperations, type RemoteOptions } from './native.ts'
+import { serveSockets } from './sockets.ts'
 
 /** The callbacks of this isolate. */
 let operations: RemoteOperations | undefined
@@ -35,6 +36,7 @@ export class RemoteHandle implements AnyHandle {
   constructor(options: RemoteOptions, waiting: WaitingOptions, clock: (() => number) | undefined) {
     const { NativeRemote, remoteOperations } = native()
     operations ??= remoteOperations()
+    serveSockets()
     this.calls = operations
     this.native = guarded(() => NativeRemote.open(options))
     this.clock = clock

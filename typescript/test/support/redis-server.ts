@@ -82,6 +82,26 @@ export class RedisServer {
     return reply.toString().split('\r\n')[0]
   }
 
+  /** The lines of a reply of one text. */
+  async lines(...words: string[]): Promise<string[]> {
+    const socket = createConnection(this.port, '127.0.0.1')
+    socket.write(`${words.join(' ')}\r\n`)
+    let said = Buffer.alloc(0)
+    for (;;) {
+      const [more] = (await once(socket, 'data')) as [Buffer]
+      said = Buffer.concat([said, more])
+      const head = said.indexOf('\r\n')
+      const length = Number(said.subarray(1, head).toString())
+      if (head < 0 || said.length < head + 4 + length) continue
+      socket.destroy()
+      return said
+        .subarray(head + 2, head + 2 + length)
+        .toString()
+        .trimEnd()
+        .split('\n')
+    }
+  }
+
   async stop(): Promise<void> {
     if (this.#process.exitCode !== null || this.#process.signalCode !== null) return
     const gone = once(this.#process, 'exit')

@@ -23,6 +23,8 @@ pub use polycache_host::{MemoryHits, Token};
 /// What the remote tier asks of a language's own client.
 #[cfg(feature = "remote")]
 pub mod remote {
+    #[cfg(feature = "fibers")]
+    pub use crate::remote::fibers;
     #[cfg(feature = "bindings-remote")]
     pub use crate::remote::settings::{Address, Settings, Tls, Topology};
     pub use crate::remote::{by_digest_or_text, is_background, Ear, Failure, Transport};
@@ -199,6 +201,15 @@ pub trait Bindings {
     /// Whether entries are on servers.
     #[must_use]
     fn is_remote(&self) -> bool;
+
+    /// Whether operations on keys may run on [fibers](remote::fibers).
+    #[cfg(feature = "fibers")]
+    #[must_use]
+    fn serves_fibers(&self) -> bool;
+
+    /// After [`Cache::close`]: the connections of this thread's fibers end.
+    #[cfg(feature = "fibers")]
+    fn leave_fibers(&self);
 
     /// Fetches what reads of these keys will touch from memory, for a caller that goes on to read them: some
     /// [`PREFETCHED`] keys at a time.
@@ -452,6 +463,19 @@ impl Bindings for Cache {
         match self.tier().remote() {
             Some(remote) => self.store_written(remote, entries),
             None => Err(Error::InvalidArgument("there is no remote tier".into())),
+        }
+    }
+
+    #[cfg(feature = "fibers")]
+    fn serves_fibers(&self) -> bool {
+        let remote = self.tier().remote();
+        remote.is_some_and(crate::tier::RemoteTier::serves_fibers)
+    }
+
+    #[cfg(feature = "fibers")]
+    fn leave_fibers(&self) {
+        if let Some(remote) = self.tier().remote() {
+            remote.leave_fibers();
         }
     }
 

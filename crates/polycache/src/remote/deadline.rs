@@ -21,6 +21,11 @@ impl Deadline {
         }
     }
 
+    #[cfg(feature = "fibers")]
+    pub fn end(self) -> Instant {
+        self.end
+    }
+
     /// The middle of what is left: a part of the call leaves time for another attempt.
     pub fn half(self) -> Deadline {
         let left = self.end.saturating_duration_since(Instant::now());
@@ -50,7 +55,7 @@ impl Deadline {
         connection.set_write_timeout(left)
     }
 
-    fn missed(self) -> RedisError {
+    pub fn missed(self) -> RedisError {
         io::Error::new(io::ErrorKind::TimedOut, self.to_string()).into()
     }
 }

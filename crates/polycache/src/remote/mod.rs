@@ -3,6 +3,8 @@
 #[cfg(feature = "redis-cluster")]
 mod cluster;
 mod deadline;
+#[cfg(feature = "fibers")]
+pub mod fibers;
 mod hearing;
 mod pool;
 mod redis;
@@ -17,8 +19,8 @@ mod transport;
 pub use statistics::RemoteStats;
 pub(crate) use transport::be_background;
 #[cfg(feature = "bindings")]
-pub use transport::{by_digest_or_text, is_background};
-pub use transport::{Ear, Failure, Transport};
+pub use transport::by_digest_or_text;
+pub use transport::{is_background, Ear, Failure, Transport};
 
 use self::redis::RedisRs;
 use crate::Error;

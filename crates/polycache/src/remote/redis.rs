@@ -1,6 +1,8 @@
 //! The crate `redis` as the remote tier's client, for one server at a time.
 
 use super::deadline::Deadline;
+#[cfg(feature = "fibers")]
+use super::fibers::{self, Endpoint};
 use super::hearing::{hear, CONNECT};
 use super::pool::{open, Pool};
 use super::replies::{failure, has_code, reply, scan, scanned};
@@ -9,6 +11,8 @@ use polycache_host::PerProcess;
 use polycache_remote::{Command, Map, Node, Reply};
 use redis::{pack_command, Client, Connection, ConnectionLike, RedisError, RedisResult, Value};
 use std::fmt;
+#[cfg(feature = "fibers")]
+use std::sync::Arc;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -19,6 +23,12 @@ pub(super) trait Primary: Send + Sync {
     /// # Errors
     /// Nobody knows it, or not in time.
     fn find(&self, timeout: Duration) -> RedisResult<Client>;
+
+    /// The server, where it is known without asking anybody.
+    #[cfg(feature = "fibers")]
+    fn endpoint(&self) -> Option<Endpoint> {
+        None
+    }
 
     /// Looks whether a new connection leads to a primary.
     ///
@@ -34,6 +44,11 @@ impl Primary for Client {
     fn find(&self, _: Duration) -> RedisResult<Client> {
         Ok(self.clone())
     }
+
+    #[cfg(feature = "fibers")]
+    fn endpoint(&self) -> Option<Endpoint> {
+        Endpoint::of(self)
+    }
 }
 
 /// A client of one primary.
@@ -42,6 +57,8 @@ pub(super) struct RedisRs<P> {
     pool: Pool,
     /// Where the last connection was made to.
     address: PerProcess<Mutex<String>>,
+    #[cfg(feature = "fibers")]
+    endpoint: Option<Arc<Endpoint>>,
 }
 
 impl<P> fmt::Debug for RedisRs<P> {
@@ -53,6 +70,8 @@ impl<P> fmt::Debug for RedisRs<P> {
 impl<P: Primary> RedisRs<P> {
     pub fn new(primary: P) -> RedisRs<P> {
         RedisRs {
+            #[cfg(feature = "fibers")]
+            endpoint: primary.endpoint().map(Arc::new),
             primary,
             pool: Pool::default(),
             address: PerProcess::new(),
@@ -96,6 +115,10 @@ impl<P: Primary> RedisRs<P> {
         read: bool,
         deadline: Deadline,
     ) -> RedisResult<Vec<Value>> {
+        #[cfg(feature = "fibers")]
+        if let (true, Some(endpoint)) = (fibers::is_inside(), &self.endpoint) {
+            return exchange_in_fiber(endpoint, packed, count, read, deadline);
+        }
         let request = |connection: &mut Connection| {
             deadline.limit(connection)?;
             connection.req_packed_commands(packed, 0, count)
@@ -117,6 +140,37 @@ impl<P: Primary> RedisRs<P> {
             self.pool.give_back(connection);
         }
         replies
+    }
+}
+
+/// As [`RedisRs::exchange`], on the connection that all fibers of the thread share.
+#[cfg(feature = "fibers")]
+fn exchange_in_fiber(
+    endpoint: &Arc<Endpoint>,
+    packed: &[u8],
+    count: usize,
+    read: bool,
+    deadline: Deadline,
+) -> RedisResult<Vec<Value>> {
+    let request = || {
+        let request = fibers::Request {
+            to: endpoint.clone(),
+            packed: packed.to_vec(),
+            count,
+            deadline,
+        };
+        fibers::exchange(vec![request])
+            .pop()
+            .unwrap_or_else(|| Err(deadline.missed()))
+    };
+    let replies = request();
+    if !leads_nowhere(&replies) {
+        return replies;
+    }
+    fibers::retire(endpoint);
+    match read {
+        true => request(),
+        false => replies,
     }
 }
 
@@ -160,6 +214,18 @@ impl<P: Primary> Transport for RedisRs<P> {
         Some(Map {
             nodes: vec![Node::single(&self.address())],
         })
+    }
+
+    #[cfg(feature = "fibers")]
+    fn serves_fibers(&self) -> bool {
+        self.endpoint.is_some()
+    }
+
+    #[cfg(feature = "fibers")]
+    fn leave_fibers(&self) {
+        if let Some(endpoint) = &self.endpoint {
+            fibers::retire(endpoint);
+        }
     }
 
     fn close(&self) {

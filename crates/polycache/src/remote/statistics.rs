@@ -10,7 +10,7 @@ pub struct RemoteStats {
     pub near_hits: u64,
     /// Reads that the server answered.
     pub remote_hits: u64,
-    /// Round trips, of one or several commands.
+    /// Round trips of operations, of one or several commands each; not those of the thread that listens.
     pub round_trips: u64,
     /// Reads, writes and loads that had no answer from the server.
     pub faults: u64,

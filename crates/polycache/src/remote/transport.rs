@@ -55,8 +55,20 @@ pub trait Transport: Send + Sync {
 
     /// Waits for another caller's command, some milliseconds at most.
     fn wait(&self, time: Duration) {
+        #[cfg(feature = "fibers")]
+        if super::fibers::is_inside() {
+            return super::fibers::pause(time);
+        }
         std::thread::sleep(time);
     }
+
+    /// Whether its callers may be fibers (`fibers`, a cargo feature): it leaves them instead of waiting.
+    fn serves_fibers(&self) -> bool {
+        false
+    }
+
+    /// The cache is closed: the connections of this thread's fibers are not needed any more.
+    fn leave_fibers(&self) {}
 
     /// The cache is closed: connections that wait for the next command are not needed any more.
     fn close(&self) {}
@@ -85,7 +97,6 @@ thread_local! {
     static IS_BACKGROUND: Cell<bool> = const { Cell::new(false) };
 }
 
-#[cfg(feature = "bindings")]
 /// Whether this thread is one of the remote tier's own, which no caller waits for: it holds no lock of a language's
 /// interpreter.
 #[must_use]

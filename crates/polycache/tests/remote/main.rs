@@ -3,6 +3,7 @@
 mod cluster;
 mod copies;
 mod faults;
+mod fibers;
 mod handles;
 mod hosts;
 mod loads;

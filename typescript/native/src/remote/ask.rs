@@ -1,4 +1,4 @@
-//! How a call is asked of another thread.
+//! How a call is asked of another thread, or of a fiber of this one.
 //!
 //! Most callbacks take the number of a cache, then a key as a Uint8Array with the range it lies in; their comments name
 //! what follows these four. All but [`near`](super::reads::near) and `loadBegin`, `loadOpen` answer by a promise.
@@ -9,12 +9,31 @@ use crate::error;
 use crate::mailbox::{self, Answer};
 use crate::operations::Callback;
 use napi::{check_status, sys, Result};
+use polycache::bindings::Bindings;
 use polycache::{Cache, Error, Ttl};
 use std::ptr;
 use std::time::{Duration, UNIX_EPOCH};
 
-/// What waits for a thread.
-pub(super) type Job = Box<dyn FnOnce() -> Result<Answer> + Send>;
+/// What waits for a thread, or a fiber.
+pub(super) struct Job {
+    run: Box<dyn FnOnce() -> Result<Answer> + Send>,
+    /// Whether its commands go out on the sockets of JavaScript's event loop.
+    on_fiber: bool,
+}
+
+impl Job {
+    /// One that takes long by itself, and would hold up the event loop.
+    pub fn on_thread(self) -> Job {
+        self.on_thread_if(true)
+    }
+
+    pub fn on_thread_if(self, takes_long: bool) -> Job {
+        Job {
+            on_fiber: self.on_fiber && !takes_long,
+            ..self
+        }
+    }
+}
 
 /// All of them, by name.
 pub(crate) const CALLBACKS: [(&str, Callback); 34] = [
@@ -63,7 +82,7 @@ pub(super) fn ask<const N: usize>(
 ) -> sys::napi_value {
     answer::<N>(env, info, |call| {
         let job = body(call)?;
-        mailbox::begin(env, job).map(Answered::Made)
+        mailbox::begin(env, job.on_fiber, job.run).map(Answered::Made)
     })
 }
 
@@ -74,9 +93,10 @@ pub(super) fn on_cache<const N: usize, T: 'static>(
     work: impl FnOnce(&Cache) -> std::result::Result<T, Error> + Send + 'static,
 ) -> Result<Job> {
     let cache = with(call.integer(0)?, |cache| Ok(cache.clone()))?;
-    Ok(Box::new(move || {
-        work(&cache).map(as_answer).map_err(error::cache)
-    }))
+    Ok(Job {
+        on_fiber: cache.serves_fibers(),
+        run: Box::new(move || work(&cache).map(as_answer).map_err(error::cache)),
+    })
 }
 
 /// Work on a key of a cache.
@@ -139,18 +159,7 @@ pub(super) fn bytes(bytes: Option<Vec<u8>>) -> Answer {
     let Some(bytes) = bytes else {
         return nothing(());
     };
-    Box::new(move |env| {
-        let (mut data, mut value) = (ptr::null_mut(), ptr::null_mut());
-        // SAFETY: as above; the new buffer has room for all of the bytes.
-        unsafe {
-            let status = sys::napi_create_arraybuffer(env, bytes.len(), &mut data, &mut value);
-            check_status!(status, "cannot make an ArrayBuffer")?;
-            if !bytes.is_empty() {
-                ptr::copy_nonoverlapping(bytes.as_ptr(), data.cast(), bytes.len());
-            }
-        }
-        Ok(value)
-    })
+    Box::new(move |env| mailbox::array_buffer(env, &bytes))
 }
 
 /// Whatever napi-rs makes a value of.

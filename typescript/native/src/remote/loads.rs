@@ -163,6 +163,7 @@ pub(super) unsafe extern "C" fn fill(
 ) -> sys::napi_value {
     ask::<8>(env, info, |call| {
         let written = Written::of(call)?;
+        let is_large = written.is_large();
         let load = call.external::<Load>(7)?.clone();
         on_key(call, boolean, move |cache, key| {
             let payload = written.payload();
@@ -172,6 +173,7 @@ pub(super) unsafe extern "C" fn fill(
                 Filled::Unstored(error) => Err(error),
             }
         })
+        .map(|job| job.on_thread_if(is_large))
     })
 }
 

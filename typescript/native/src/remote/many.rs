@@ -2,6 +2,7 @@
 
 use super::ask::{ask, bytes, lifetime, nothing, number, on_cache};
 use super::reads::joined;
+use super::writes::LARGE;
 use crate::call::Call;
 use napi::sys;
 use polycache::bindings::{Bindings, Payloads};
@@ -56,10 +57,12 @@ pub(super) unsafe extern "C" fn set(
     ask::<4>(env, info, |call| {
         let entries = parts(call)?;
         let numbers = call.numbers(3)?.to_vec();
+        let is_large = entries.iter().map(Vec::len).sum::<usize>() > LARGE;
         on_cache(call, nothing, move |cache| {
             let (written, refused) = written(cache, &entries, &numbers);
             cache.store_entries(&written).and(refused)
         })
+        .map(|job| job.on_thread_if(is_large))
     })
 }
 

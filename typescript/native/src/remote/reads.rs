@@ -170,5 +170,6 @@ pub(super) unsafe extern "C" fn keys(
             }
             Ok(Some(out))
         })
+        .map(Job::on_thread)
     })
 }

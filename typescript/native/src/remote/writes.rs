@@ -3,13 +3,18 @@
 use super::ask::{ask, boolean, bytes, lifetime, nothing, number, object, on_cache, on_key, Job};
 use super::reads::Place;
 use crate::call::Call;
+use crate::mailbox::Answer;
+use crate::sockets;
 use crate::statistics::NamespaceUsage;
 use crate::tasks::CheckReport;
 use napi::{sys, Result};
 use polycache::bindings::{Bindings, Payloads};
-use polycache::{Error, Ttl, Version};
+use polycache::{Cache, Ttl, Version};
 
-/// The payload of a call, on its way to another thread.
+/// Bytes of a payload that holds up an event loop.
+pub(super) const LARGE: usize = 64 * 1024;
+
+/// The payload of a call, on its way to where it is written.
 pub(super) struct Written {
     payload: std::result::Result<Vec<u8>, u64>,
     pub ttl: f64,
@@ -30,6 +35,13 @@ impl Written {
     pub fn lifetime(&self) -> Ttl {
         lifetime(self.ttl)
     }
+
+    /// Whether it takes long to compress it, and to copy it to a socket.
+    pub fn is_large(&self) -> bool {
+        self.payload
+            .as_ref()
+            .is_ok_and(|payload| payload.len() > LARGE)
+    }
 }
 
 /// `set(…, payload, measured, ttl)`
@@ -39,9 +51,11 @@ pub(super) unsafe extern "C" fn set(
 ) -> sys::napi_value {
     ask::<7>(env, info, |call| {
         let written = Written::of(call)?;
+        let is_large = written.is_large();
         on_key(call, nothing, move |cache, key| {
             cache.set_payload(key, written.payload(), written.lifetime())
         })
+        .map(|job| job.on_thread_if(is_large))
     })
 }
 
@@ -52,9 +66,11 @@ pub(super) unsafe extern "C" fn add(
 ) -> sys::napi_value {
     ask::<7>(env, info, |call| {
         let written = Written::of(call)?;
+        let is_large = written.is_large();
         on_key(call, boolean, move |cache, key| {
             cache.add_payload(key, written.payload(), written.lifetime())
         })
+        .map(|job| job.on_thread_if(is_large))
     })
 }
 
@@ -79,9 +95,11 @@ pub(super) unsafe extern "C" fn compare_and_set(
 
 fn replace_version<const N: usize>(call: &Call<N>, version: Option<Version>) -> Result<Job> {
     let written = Written::of(call)?;
+    let is_large = written.is_large();
     on_key(call, boolean, move |cache, key| {
         cache.replace_payload(key, version, written.payload(), written.lifetime())
     })
+    .map(|job| job.on_thread_if(is_large))
 }
 
 /// `setUpdated(…, payload, measured, ttl, found)`: whether it was stored. Without a number for `ttl` an entry keeps its own.
@@ -91,11 +109,13 @@ pub(super) unsafe extern "C" fn set_updated(
 ) -> sys::napi_value {
     ask::<8>(env, info, |call| {
         let written = Written::of(call)?;
+        let is_large = written.is_large();
         let place = call.external::<Place>(7)?.clone();
         on_key(call, boolean, move |cache, key| {
             let ttl = (!written.ttl.is_nan()).then(|| written.lifetime());
             cache.set_updated_payload(key, &place, written.payload(), ttl)
         })
+        .map(|job| job.on_thread_if(is_large))
     })
 }
 
@@ -131,6 +151,7 @@ pub(super) unsafe extern "C" fn delete_prefix(
         on_key(call, number, |cache, prefix| {
             cache.delete_prefix(prefix).map(|deleted| deleted as f64)
         })
+        .map(Job::on_thread)
     })
 }
 
@@ -181,7 +202,7 @@ pub(super) unsafe extern "C" fn flush(
     info: sys::napi_callback_info,
 ) -> sys::napi_value {
     ask::<1>(env, info, |call| {
-        on_cache(call, nothing, polycache::Cache::flush)
+        on_cache(call, nothing, polycache::Cache::flush).map(Job::on_thread)
     })
 }
 
@@ -199,6 +220,7 @@ pub(super) unsafe extern "C" fn check(
                 leases: report.leases as f64,
             })
         })
+        .map(Job::on_thread)
     })
 }
 
@@ -217,6 +239,15 @@ pub(super) unsafe extern "C" fn usage(
                     .collect::<Vec<_>>()
             }))
         })
+        .map(Job::on_thread)
+    })
+}
+
+fn sockets_closed(cache: Cache) -> Answer {
+    Box::new(move |env| {
+        cache.leave_fibers();
+        sockets::wake(env);
+        nothing(())(env)
     })
 }
 
@@ -226,9 +257,10 @@ pub(super) unsafe extern "C" fn close(
     info: sys::napi_callback_info,
 ) -> sys::napi_value {
     ask::<1>(env, info, |call| {
-        on_cache(call, nothing, |cache| {
+        on_cache(call, sockets_closed, |cache| {
             cache.close();
-            Ok::<_, Error>(())
+            Ok(cache.clone())
         })
+        .map(Job::on_thread)
     })
 }

@@ -1,14 +1,20 @@
 //! A node, and a round trip to it whose two halves are apart: several nodes work at the same time.
 
 use crate::remote::deadline::Deadline;
+#[cfg(feature = "fibers")]
+use crate::remote::fibers::{self, Endpoint};
 use crate::remote::pool::{open, Pool};
 use redis::{Client, Connection, RedisResult, Value};
+#[cfg(feature = "fibers")]
+use std::sync::Arc;
 
 /// A node and the connections to it.
 pub(super) struct Peer {
     pub client: Client,
     pub host: String,
     pool: Pool,
+    #[cfg(feature = "fibers")]
+    pub endpoint: Option<Arc<Endpoint>>,
 }
 
 impl Peer {
@@ -19,6 +25,8 @@ impl Peer {
 
     pub fn new(client: Client, host: &str) -> Peer {
         Peer {
+            #[cfg(feature = "fibers")]
+            endpoint: Endpoint::of(&client).map(Arc::new),
             client,
             host: host.to_owned(),
             pool: Pool::default(),
@@ -58,6 +66,10 @@ impl<'a> Call<'a> {
             sent: None,
             rested: false,
         };
+        #[cfg(feature = "fibers")]
+        if call.is_of_fiber() {
+            return call;
+        }
         call.sent = Some(call.peer.pool.take(deadline).and_then(|rested| {
             call.rested = rested.is_some();
             match rested {
@@ -68,8 +80,29 @@ impl<'a> Call<'a> {
         call
     }
 
+    /// Reads the replies to each.
+    pub fn end_all(calls: Vec<Call<'_>>) -> Vec<RedisResult<Vec<Value>>> {
+        #[cfg(feature = "fibers")]
+        if calls.iter().all(Call::is_of_fiber) {
+            return in_fiber(&calls);
+        }
+        calls.into_iter().map(Call::read_replies).collect()
+    }
+
     /// Reads the replies.
-    pub fn end(mut self) -> RedisResult<Vec<Value>> {
+    pub fn end(self) -> RedisResult<Vec<Value>> {
+        let deadline = self.deadline;
+        let mut ended = Call::end_all(vec![self]);
+        ended.pop().unwrap_or_else(|| Err(deadline.missed()))
+    }
+
+    /// Whether a fiber makes it: then all of it happens at its end.
+    #[cfg(feature = "fibers")]
+    fn is_of_fiber(&self) -> bool {
+        self.peer.endpoint.is_some() && fibers::is_inside()
+    }
+
+    fn read_replies(mut self) -> RedisResult<Vec<Value>> {
         let sent = self.sent.take().unwrap_or_else(|| self.connect());
         match sent.and_then(|connection| self.read(connection)) {
             Err(error) if error.is_connection_dropped() => {
@@ -108,4 +141,27 @@ impl<'a> Call<'a> {
         self.peer.pool.give_back(connection);
         Ok(replies)
     }
+}
+
+/// Makes calls on the connections that all fibers of the thread share.
+#[cfg(feature = "fibers")]
+fn in_fiber(calls: &[Call<'_>]) -> Vec<RedisResult<Vec<Value>>> {
+    let request = |call: &Call<'_>| {
+        let to = call.peer.endpoint.clone()?;
+        Some(fibers::Request {
+            to,
+            packed: call.packed.clone(),
+            count: call.count,
+            deadline: call.deadline,
+        })
+    };
+    let mut replies = fibers::exchange(calls.iter().filter_map(request).collect());
+    for (call, replies) in calls.iter().zip(&mut replies) {
+        if matches!(replies, Err(error) if error.is_connection_dropped()) && call.reads {
+            // Once more, on a new connection.
+            let again = fibers::exchange(request(call).into_iter().collect()).pop();
+            *replies = again.unwrap_or_else(|| Err(call.deadline.missed()));
+        }
+    }
+    replies
 }

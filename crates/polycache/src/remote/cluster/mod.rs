@@ -191,8 +191,8 @@ impl RedisCluster {
             .collect();
         let mut again = Vec::new();
         let mut failed = None;
-        for (call, (_, group)) in calls.into_iter().zip(groups) {
-            match call.end() {
+        for (ended, (_, group)) in Call::end_all(calls).into_iter().zip(groups) {
+            match ended {
                 Ok(answers) => self.sort(group, answers, replies, &mut again),
                 Err(error) => {
                     self.doubt();
@@ -260,7 +260,7 @@ impl RedisCluster {
             .collect();
         let mut agreed: Option<Slots> = None;
         // Each is heard to the end, so that its connection can be used again.
-        let answers: Vec<_> = calls.into_iter().map(Call::end).collect();
+        let answers = Call::end_all(calls);
         for (answer, (peer, member)) in answers.into_iter().zip(peers.iter().zip(&asked.members)) {
             let answer = answer.ok()?;
             let own = own(&answer[1])?;
@@ -344,6 +344,21 @@ impl Transport for RedisCluster {
             self.learn(agreed);
         }
         None
+    }
+
+    #[cfg(feature = "fibers")]
+    fn serves_fibers(&self) -> bool {
+        let mut seeds = self.seeds.iter();
+        seeds.all(|seed| seed.endpoint.is_some())
+    }
+
+    #[cfg(feature = "fibers")]
+    fn leave_fibers(&self) {
+        for peer in self.seeds.iter().chain(self.state().peers.values()) {
+            if let Some(endpoint) = &peer.endpoint {
+                super::fibers::retire(endpoint);
+            }
+        }
     }
 
     fn close(&self) {

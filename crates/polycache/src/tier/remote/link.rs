@@ -3,7 +3,7 @@
 use super::listener::{learn_site, Listening};
 use super::near::NearStore;
 use super::site::Site;
-use crate::remote::{Failure, Transport};
+use crate::remote::{is_background, Failure, Transport};
 use crate::Error;
 use polycache_host::{monotonic, without_signals, Clock, PerProcess};
 use polycache_remote::{
@@ -78,6 +78,24 @@ pub(crate) struct Counts {
 
 pub(crate) fn count(counter: &AtomicU64) {
     counter.fetch_add(1, Ordering::Relaxed);
+}
+
+/// Whether what a command ended with is for the circuit breaker to know.
+fn says_something() -> bool {
+    #[cfg(feature = "fibers")]
+    return !crate::remote::fibers::lost_with_others();
+    #[cfg(not(feature = "fibers"))]
+    true
+}
+
+/// A signal would end the wait for a reply, which then looks like a fault. A fiber does not wait, but is left: its
+/// thread goes on, with its signals.
+fn undisturbed<T>(work: impl FnOnce() -> T) -> T {
+    #[cfg(feature = "fibers")]
+    if crate::remote::fibers::is_inside() {
+        return work();
+    }
+    without_signals(work)
 }
 
 /// What [`Link::new`] is told.
@@ -334,9 +352,11 @@ impl Link {
         if self.own.get().breaker.ask(monotonic(), self.timeout) == Permit::Refused {
             return Err(Fault::Open);
         }
-        count(&self.counts.round_trips);
-        // A signal would end the wait for a reply, which then looks like a fault.
-        let done = without_signals(work);
+        // What the listener's thread sends is nobody's wait.
+        if !is_background() {
+            count(&self.counts.round_trips);
+        }
+        let done = undisturbed(work);
         let outcome = match &done {
             Ok(_) => Ok(()),
             Err(failure) => {
@@ -344,10 +364,12 @@ impl Link {
                 Err(failure.fault)
             }
         };
-        self.own
-            .get()
-            .breaker
-            .tell(outcome, monotonic(), crate::random::random());
+        if says_something() {
+            self.own
+                .get()
+                .breaker
+                .tell(outcome, monotonic(), crate::random::random());
+        }
         done.map_err(|failure| failure.fault)
     }
 

@@ -100,6 +100,16 @@ impl RemoteTier {
         &self.0.shared.link
     }
 
+    #[cfg(feature = "fibers")]
+    pub fn serves_fibers(&self) -> bool {
+        self.link().transport.serves_fibers()
+    }
+
+    #[cfg(feature = "fibers")]
+    pub fn leave_fibers(&self) {
+        self.link().transport.leave_fibers();
+    }
+
     fn guards(&self) -> &dyn Tier {
         &*self.0.guards
     }
