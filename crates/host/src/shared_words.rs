@@ -111,9 +111,9 @@ impl FileLocks {
             return Ok(&file.0);
         }
         let opened = platform::open_for_this_process(|| open_shared(&self.path));
-        let opened = opened.map_err(self.failed())?;
-        // Another thread's may be there by now; then this one is closed.
-        Ok(&own.get_or_init(|| LockFile(opened)).0)
+        let opened = LockFile(opened.map_err(self.failed())?);
+        // Another thread's may be there by now; then this one is closed, and no child closes its number.
+        Ok(&own.get_or_init(|| opened).0)
     }
 
     fn failed(&self) -> impl FnOnce(io::Error) -> Error + '_ {

@@ -1,7 +1,7 @@
 //! The option `store`: entries that a Python object keeps (`stores/`).
 
 use crate::errors;
-use polycache::bindings::{ByteStore, Ended, Opening, StoreKind};
+use polycache::bindings::{ByteStore, Durability, Ended, Opening, StoreKind};
 use polycache::Error;
 use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
@@ -19,7 +19,11 @@ pub fn kind(given: &Bound<'_, PyAny>) -> PyResult<StoreKind> {
         is_shared: given.getattr("is_shared")?.extract()?,
         counts: given.getattr("counts")?.extract()?,
         reclaims: given.getattr("reclaims")?.extract()?,
-        is_synced: given.getattr("is_synced")?.extract()?,
+        durability: match &*given.getattr("durability")?.extract::<String>()? {
+            "none" => Durability::None,
+            "synced" => Durability::Synced,
+            _ => Durability::Kill,
+        },
         max_key: given.getattr("max_key")?.extract()?,
         max_value: given.getattr("max_value")?.extract()?,
         open: Arc::new(move |opening| opened(&open, opening)),

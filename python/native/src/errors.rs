@@ -27,10 +27,8 @@ pub fn raise(py: Python<'_>, error: Error) -> PyErr {
     let raised = raise_as(py, &error, &text);
     // A store's own exception is the cause; one that is no error of the store is its caller's.
     match OF_STORE.take() {
+        Some((_, cause)) if is_foreign(py, &cause) => cause,
         Some((told, cause)) if told == text => {
-            if is_foreign(py, &cause) {
-                return cause;
-            }
             raised.set_cause(py, Some(cause));
             raised
         }
@@ -68,7 +66,9 @@ pub fn of_store(py: Python<'_>, error: PyErr) -> Error {
         (None, Ok(28 | 122 | 27)) => Error::NoSpace(text.clone()),
         _ => Error::Io(text.clone()),
     };
-    OF_STORE.set(Some((text, error)));
+    // An interrupt is not forgotten for an error of what was to be put right after it.
+    let kept = OF_STORE.take().filter(|(_, before)| is_foreign(py, before));
+    OF_STORE.set(Some(kept.unwrap_or((text, error))));
     made
 }
 

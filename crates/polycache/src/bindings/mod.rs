@@ -14,7 +14,7 @@ use std::time::Duration;
 pub use crate::lock::{LockStep, Locking};
 pub use crate::origin::Origin;
 pub use crate::prefetch::PREFETCHED;
-pub use crate::tier::{ByteStore, Ended, Opening, StoreKind};
+pub use crate::tier::{ByteStore, Durability, Ended, Opening, StoreKind};
 pub use crate::update::{Found, ATTEMPTS as UPDATE_ATTEMPTS};
 pub use load::{Filled, LoadStep, Loading};
 pub use payload::{Payload, Payloads};

@@ -15,7 +15,7 @@ mod remote;
 mod stored;
 
 #[cfg(feature = "bindings")]
-pub use byte_store::{ByteStore, Ended, Opening, StoreKind};
+pub use byte_store::{ByteStore, Durability, Ended, Opening, StoreKind};
 #[cfg(feature = "bindings")]
 pub(crate) use byte_store::{StoreOptions, StoreTier};
 pub(crate) use host::HostTier;

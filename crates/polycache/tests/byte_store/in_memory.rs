@@ -1,6 +1,6 @@
 //! A byte store in this process' memory: each folder has one, which stays when it is closed, as a file would.
 
-use polycache::bindings::{ByteStore, Ended, Opening, StoreKind};
+use polycache::bindings::{ByteStore, Durability, Ended, Opening, StoreKind};
 use polycache::Error;
 use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
@@ -50,7 +50,7 @@ pub fn kind(counts: bool) -> StoreKind {
         is_shared: true,
         counts,
         reclaims: false,
-        is_synced: true,
+        durability: Durability::Synced,
         max_key: 64,
         max_value: u64::MAX,
         open: Arc::new(open),

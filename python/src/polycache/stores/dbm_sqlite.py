@@ -3,6 +3,7 @@
 import os
 import sqlite3
 import threading
+import weakref
 from typing import Any
 
 from ..errors import NoSpace
@@ -17,6 +18,25 @@ _TABLE = "CREATE TABLE IF NOT EXISTS Dict (key BLOB PRIMARY KEY, value BLOB NOT 
 _GET = "SELECT value FROM Dict WHERE key = ?"
 _PUT = "REPLACE INTO Dict VALUES (?, ?)"
 _DELETE = "DELETE FROM Dict WHERE key = ?"
+
+
+class _Connection:
+    """A thread's own, closed when the thread has ended. A forked child does not close its parent's."""
+
+    __slots__ = ("__weakref__", "process", "sqlite")
+
+    def __init__(self, sqlite: sqlite3.Connection) -> None:
+        self.sqlite = sqlite
+        self.process = os.getpid()
+
+    def __del__(self) -> None:
+        if self.process == os.getpid():
+            self.sqlite.close()
+        else:
+            _PARENTS.append(self.sqlite)
+
+
+_PARENTS: list[sqlite3.Connection] = []
 
 
 class SqliteStore(Store):
@@ -48,11 +68,10 @@ class SqliteStore(Store):
         # Each thread has a connection: so one waits for another as processes do.
         self._own = threading.local()
         self._lock = threading.Lock()
-        self._all: list[sqlite3.Connection] = []
+        self._all: weakref.WeakSet[_Connection] = weakref.WeakSet()
 
     def forked(self) -> None:
         """The parent's connections are not the child's, which may not even close them."""
-        self._parents = self._all
         self._renew()
 
     def _remove(self) -> None:
@@ -78,7 +97,9 @@ class SqliteStore(Store):
             checkpoint = max(opening.limit // 64 // pages, 4)
             connection.execute(f"PRAGMA wal_autocheckpoint = {min(checkpoint, 1000)}")
         with self._lock:
-            self._all.append(connection)
+            kept = _Connection(connection)
+            self._all.add(kept)
+        self._own.kept = kept
         self._own.connection = connection
         return connection
 
@@ -150,8 +171,8 @@ class SqliteStore(Store):
 
     def close(self) -> None:
         self._closed = True
-        for connection in self._all:
-            connection.close()
+        for kept in list(self._all):
+            kept.sqlite.close()
 
     def flush(self) -> None:
         if not self._opening.read_only:

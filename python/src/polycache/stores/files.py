@@ -41,7 +41,7 @@ class FilesStore(Store):
         self._root = opening.folder / "entries"
         self._new = opening.folder / "new"
         self._entries = str(self._root)
-        self._prefix = f"{self._new}/{os.getpid()}-"
+        self._rename_new()
         self._limit = opening.limit
         self._synced = opening.durability == "synced"
         self._closed = False
@@ -50,7 +50,8 @@ class FilesStore(Store):
         if opening.ended == "power lost":
             # A name may stand for a file whose bytes were never written.
             shutil.rmtree(self._root, ignore_errors=True)
-        if opening.ended != "closed":
+        if opening.alone:
+            # What killed processes left, even if others closed the store since.
             shutil.rmtree(self._new, ignore_errors=True)
         for folder in (self._root, self._new):
             folder.mkdir(mode=0o700, exist_ok=True)
@@ -58,7 +59,11 @@ class FilesStore(Store):
 
     def forked(self) -> None:
         """A child's new files are not its parent's."""
-        self._prefix = f"{self._new}/{os.getpid()}-"
+        self._rename_new()
+
+    def _rename_new(self) -> None:
+        # A process' number may be another's, too: in another container.
+        self._prefix = f"{self._new}/{os.urandom(8).hex()}-"
 
     def _path(self, key: bytes) -> str:
         # Most keys have nothing to escape, and escaping takes as long as a system call.

@@ -43,10 +43,6 @@ class Kind:
         return self.given.reclaim is not Store.reclaim
 
     @property
-    def is_synced(self) -> bool:
-        return self.durability == "synced"
-
-    @property
     def max_key(self) -> int:
         return self.given.max_key
 

@@ -26,6 +26,9 @@ _log = logging.getLogger("polycache")
 _PAGE = 256
 """Keys of a page."""
 _SMALLEST_MAP = 1 << 20
+_open: dict[str, list[Any]] = {}
+"""LMDB's environments of this process by their folders, with how many objects each has."""
+_open_lock = threading.Lock()
 
 
 class LmdbStore(Store):
@@ -56,6 +59,16 @@ class LmdbStore(Store):
         notice(self)
 
     def _open(self) -> Any:
+        """LMDB's own, or that of another object: a forked child that opens the directory once more has
+        two, and LMDB allows a process one."""
+        folder = str(self._opening.folder)
+        with _open_lock:
+            if folder not in _open:
+                _open[folder] = [self._open_now(), 0]
+            _open[folder][1] += 1
+            return _open[folder][0]
+
+    def _open_now(self) -> Any:
         opening = self._opening
         return lmdb.open(
             str(opening.folder),
@@ -74,8 +87,11 @@ class LmdbStore(Store):
 
     def forked(self) -> None:
         """The parent's environment is not the child's: it is opened once more when it is used."""
+        global _open_lock
         self._lock = threading.Lock()
         self._env = None
+        _open_lock = threading.Lock()
+        _open.clear()
 
     def _environment(self) -> Any:
         """In a forked child."""
@@ -145,8 +161,14 @@ class LmdbStore(Store):
 
     def close(self) -> None:
         self._closed = True
-        if self._env is not None:
-            self._env.close()
+        if self._env is None:
+            return
+        with _open_lock:
+            opened = _open[str(self._opening.folder)]
+            opened[1] -= 1
+            if opened[1] == 0:
+                del _open[str(self._opening.folder)]
+                self._env.close()
 
     def flush(self) -> None:
         if not self._opening.read_only:

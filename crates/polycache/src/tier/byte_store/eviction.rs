@@ -3,6 +3,7 @@
 
 use super::shared::Shared;
 use super::state::{State, Word};
+use super::ByteStore;
 use crate::Error;
 use std::sync::{MutexGuard, PoisonError};
 
@@ -34,13 +35,40 @@ impl Shared {
         state.get(Word::Bytes).saturating_add(written)
     }
 
-    /// Notes what a put or a delete changed.
-    pub fn account(&self, grown: Option<i64>, written: usize) {
-        let Some(state) = &self.state else { return };
-        match grown {
-            Some(by) if self.kind.counts => state.add(Word::Bytes, by),
-            _ => state.add(Word::Written, written as i64),
+    /// Stores bytes under a key whose lock is held, and counts them.
+    pub fn put(&self, key: &[u8], value: &[u8]) -> Result<(), Error> {
+        self.count(value.len(), || self.store.put(key, value))
+    }
+
+    /// Deletes a key whose lock is held.
+    pub fn delete(&self, key: &[u8]) -> Result<(), Error> {
+        self.count(0, || self.store.delete(key))
+    }
+
+    fn count(
+        &self,
+        written: usize,
+        change: impl FnOnce() -> Result<Option<i64>, Error>,
+    ) -> Result<(), Error> {
+        let Some(state) = &self.state else {
+            return change().map(drop);
+        };
+        if !self.kind.counts {
+            change()?;
+            state.add(Word::Written, written as i64);
+            return Ok(());
         }
+        // It stays where a process is killed meanwhile or the store fails: then the count may be wrong.
+        state.add(Word::Changing, 1);
+        let Some(by) = change()? else {
+            return Err(Error::Io(format!(
+                "the store {} says that it counts, but not by how many bytes it grew",
+                self.kind.name
+            )));
+        };
+        state.add(Word::Bytes, by);
+        state.add(Word::Changing, -1);
+        Ok(())
     }
 
     fn measure(&self, state: &State) -> Result<(), Error> {
@@ -89,12 +117,16 @@ impl Shared {
             if state.take_use(&key) && looked <= PATIENCE {
                 continue;
             }
+            // One that is being changed is used.
+            let Some(_lock) = self.locks.take_free(&key)? else {
+                continue;
+            };
             if reclaims {
                 record.clear();
                 self.store.get(&key, &mut record)?;
                 freed += (key.len() + record.len()) as u64;
             }
-            self.account(self.store.delete(&key)?, 0);
+            self.delete(&key)?;
             state.add(Word::Evicted, 1);
             deleted += 1;
             if deleted % MEASURE_EVERY == 0 && !reclaims {
@@ -120,10 +152,13 @@ impl Shared {
             let Some(key) = self.next_key(&mut hand, &mut laps)? else {
                 continue;
             };
+            let Some(_lock) = self.locks.take_free(&key)? else {
+                continue;
+            };
             entry.clear();
             if self.store.get(&key, &mut entry)? {
                 freed += entry.len();
-                self.account(self.store.delete(&key)?, 0);
+                self.delete(&key)?;
                 state.add(Word::Evicted, 1);
                 deleted += 1;
             }

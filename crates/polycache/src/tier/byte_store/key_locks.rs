@@ -31,30 +31,42 @@ pub struct KeyLocks {
 }
 
 thread_local! {
-    /// Whether this thread holds the lock of a key. What the store's methods call would wait for it for ever.
-    static HOLDS: Cell<bool> = const { Cell::new(false) };
+    /// The lock of a key that this thread holds. What the store's methods call would wait for it for ever.
+    static HELD: Cell<Option<usize>> = const { Cell::new(None) };
 }
 
-/// The lock of a key, or of all.
+/// The lock of a key.
 pub struct KeyLock<'a> {
-    between: Option<(&'a FileLocks, u64, u64)>,
-    _mutexes: Held<'a>,
-}
-
-/// Of this process.
-#[allow(dead_code)]
-enum Held<'a> {
-    One(MutexGuard<'a, ()>),
-    All(Vec<MutexGuard<'a, ()>>),
+    _lock: Lock<'a>,
 }
 
 impl Drop for KeyLock<'_> {
     fn drop(&mut self) {
-        if let Some((locks, byte, len)) = self.between {
-            locks.release(byte, len);
-        }
-        HOLDS.set(false);
+        HELD.set(None);
     }
+}
+
+/// A lock, in this process and between all.
+struct Lock<'a> {
+    between: Option<(&'a FileLocks, u64)>,
+    _mutex: MutexGuard<'a, ()>,
+}
+
+impl Drop for Lock<'_> {
+    fn drop(&mut self) {
+        if let Some((locks, byte)) = self.between {
+            locks.release(byte, 1);
+        }
+    }
+}
+
+/// The lock of a key that was free; or the lock that the thread holds anyhow.
+pub struct FreeLock<'a> {
+    _lock: Option<Lock<'a>>,
+}
+
+fn number_of(stored_key: &[u8]) -> usize {
+    (key_hash(0, stored_key).as_u64() >> 20) as usize % LOCKS
 }
 
 impl KeyLocks {
@@ -68,9 +80,15 @@ impl KeyLocks {
     }
 
     /// Waits for the lock of a key, if need be.
-    pub fn lock(&self, full_key: &[u8], store: &dyn ByteStore) -> Result<KeyLock<'_>, Error> {
+    pub fn lock(&self, stored_key: &[u8], store: &dyn ByteStore) -> Result<KeyLock<'_>, Error> {
         check_free()?;
-        let number = (key_hash(0, full_key).as_u64() >> 20) as usize % LOCKS;
+        let number = number_of(stored_key);
+        let lock = self.wait(number, store)?;
+        HELD.set(Some(number));
+        Ok(KeyLock { _lock: lock })
+    }
+
+    fn wait(&self, number: usize, store: &dyn ByteStore) -> Result<Lock<'_>, Error> {
         let mutex = &self.mutexes.get().0[number];
         let held = match mutex.try_lock() {
             Ok(held) => held,
@@ -85,35 +103,45 @@ impl KeyLocks {
                 store.aside(&mut || done = locks.wait(byte, 1));
                 done?;
             }
-            between = Some((locks, byte, 1));
+            between = Some((locks, byte));
         }
-        HOLDS.set(true);
-        Ok(KeyLock {
+        Ok(Lock {
             between,
-            _mutexes: Held::One(held),
+            _mutex: held,
         })
     }
 
-    /// Waits for all locks: whoever changes a key has ended then.
-    pub fn lock_all(&self, store: &dyn ByteStore) -> Result<KeyLock<'_>, Error> {
-        check_free()?;
-        let mutexes = &self.mutexes.get().0;
-        let mut held = Vec::with_capacity(LOCKS);
-        for mutex in mutexes {
-            held.push(waited(mutex, store));
+    /// The lock of a key that nobody else is changing, for a thread that holds that of another key: it may not wait.
+    pub fn take_free(&self, stored_key: &[u8]) -> Result<Option<FreeLock<'_>>, Error> {
+        let number = number_of(stored_key);
+        if HELD.get() == Some(number) {
+            return Ok(Some(FreeLock { _lock: None }));
         }
+        let held = match self.mutexes.get().0[number].try_lock() {
+            Ok(held) => held,
+            Err(TryLockError::Poisoned(held)) => held.into_inner(),
+            Err(TryLockError::WouldBlock) => return Ok(None),
+        };
         let mut between = None;
         if let Some(locks) = &self.between {
-            let mut done = Ok(());
-            store.aside(&mut || done = locks.wait(0, LOCKS as u64));
-            done?;
-            between = Some((locks, 0, LOCKS as u64));
+            if !locks.take(number as u64)? {
+                return Ok(None);
+            }
+            between = Some((locks, number as u64));
         }
-        HOLDS.set(true);
-        Ok(KeyLock {
-            between,
-            _mutexes: Held::All(held),
-        })
+        Ok(Some(FreeLock {
+            _lock: Some(Lock {
+                between,
+                _mutex: held,
+            }),
+        }))
+    }
+
+    /// Waits until each lock was free once: whoever was changing a key has ended then. One after the other, because all
+    /// at once might never be free.
+    pub fn pass_all(&self, store: &dyn ByteStore) -> Result<(), Error> {
+        check_free()?;
+        (0..LOCKS).try_for_each(|number| self.wait(number, store).map(drop))
     }
 
     /// Waits until nobody else opens or closes the store.
@@ -147,7 +175,7 @@ fn waited<'a>(mutex: &'a Mutex<()>, store: &dyn ByteStore) -> MutexGuard<'a, ()>
 }
 
 fn check_free() -> Result<(), Error> {
-    if HOLDS.get() {
+    if HELD.get().is_some() {
         return Err(Error::invalid(
             "a store's own methods, and what runs during them, cannot change the cache",
         ));

@@ -4,6 +4,7 @@
 //! in a small directory of the host tier (`guards`), locks of keys in a file of locks, and sizes in a file of words.
 //! `spec/stores.md` says what is where.
 
+mod calls;
 mod eviction;
 mod key_locks;
 mod record;
@@ -86,6 +87,17 @@ pub trait ByteStore: Send + Sync {
     }
 }
 
+/// What becomes of a write that returned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Durability {
+    /// It may be lost when a process is killed.
+    None,
+    /// It may be lost when the machine stops.
+    Kill,
+    /// It is on the disk.
+    Synced,
+}
+
 /// How the last process that had the store open ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ended {
@@ -126,8 +138,8 @@ pub struct StoreKind {
     pub counts: bool,
     /// Whether what was deleted takes space until [`ByteStore::reclaim`].
     pub reclaims: bool,
-    /// Whether what was acknowledged is on the disk.
-    pub is_synced: bool,
+    /// What it does with what was acknowledged.
+    pub durability: Durability,
     /// Longer keys are replaced by their beginning and a hash; 64 at least.
     pub max_key: usize,
     /// Most bytes of a value.

@@ -1,9 +1,10 @@
 //! A store that this process has open: one for each directory, whatever the number of its handles.
 
+use super::calls::{Calls, Within};
 use super::eviction::Hand;
 use super::key_locks::KeyLocks;
 use super::state::{words_for, State, Word, VERSION};
-use super::{ByteStore, Ended, Opening, StoreKind};
+use super::{ByteStore, Durability, Ended, Opening, StoreKind};
 use crate::Error;
 use polycache_host::io::{Io, SystemIo};
 use polycache_host::{PerProcess, SharedWords};
@@ -21,7 +22,7 @@ pub const MARKER: &str = "store";
 const SMALL_FILES: u64 = 64 * 1024;
 
 pub struct Shared {
-    pub store: Box<dyn ByteStore>,
+    pub store: Calls,
     pub kind: StoreKind,
     pub locks: KeyLocks,
     /// `None` where nothing may be written.
@@ -56,9 +57,10 @@ impl Joined {
         read_only: bool,
     ) -> Result<Joined, Error> {
         let directory = std::fs::canonicalize(directory).map_err(failed("resolve", directory))?;
+        let _within = Within::begin();
         let mut open = OPEN.get().lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((shared, handles)) = open.get_mut(&directory) {
-            if shared.kind.name != kind.name || shared.kind.is_synced != kind.is_synced {
+            if shared.kind.name != kind.name || shared.kind.durability != kind.durability {
                 return Err(Error::InvalidArgument(format!(
                     "this process has {} open with the store {} and its durability; open it with the same",
                     directory.display(),
@@ -81,24 +83,25 @@ impl Joined {
 
     /// Gives the share back. Others may hold what a store wants, and wait here.
     pub fn leave(&self) {
-        self.0.store.aside(&mut || self.leave_now());
+        let shared = self.0.clone();
+        Within::after(move || shared.store.aside(&mut || leave_now(&shared)));
     }
+}
 
-    fn leave_now(&self) {
-        let mut open = OPEN.get().lock().unwrap_or_else(PoisonError::into_inner);
-        let directory = &self.0.directory;
-        // A forked child's registry is its own: it closes nothing of its parent's.
-        let Some((shared, handles)) = open.get_mut(directory) else {
-            return;
-        };
-        if !Arc::ptr_eq(shared, &self.0) {
-            return;
-        }
-        *handles -= 1;
-        if *handles == 0 {
-            open.remove(directory);
-            self.0.close();
-        }
+fn leave_now(left: &Arc<Shared>) {
+    let _within = Within::begin();
+    let mut open = OPEN.get().lock().unwrap_or_else(PoisonError::into_inner);
+    // A forked child's registry is its own: it closes nothing of its parent's.
+    let Some((shared, handles)) = open.get_mut(&left.directory) else {
+        return;
+    };
+    if !Arc::ptr_eq(shared, left) {
+        return;
+    }
+    *handles -= 1;
+    if *handles == 0 {
+        open.remove(&left.directory);
+        left.close();
     }
 }
 
@@ -131,7 +134,7 @@ impl Shared {
             Ok::<_, Error>((store, limit, room))
         };
         let shared = |(store, limit, room), locks, state| Shared {
-            store,
+            store: Calls::new(store, kind.is_shared),
             kind: kind.clone(),
             locks,
             state,
@@ -151,6 +154,10 @@ impl Shared {
             if !alone && (!kind.is_shared || !locks.be_present()?) {
                 return Err(is_taken(&kind.name, &directory));
             }
+            // Another process may have made one of another kind since it was looked at.
+            check_foreign(&directory, &kind.name)?;
+            // First: where it is missing, the other files are nobody's.
+            write_marker(&directory, &kind.name)?;
             let is_new = !folder.exists();
             std::fs::create_dir_all(&folder).map_err(failed("make", &folder))?;
             let limit = limit.unwrap_or(DEFAULT_LIMIT);
@@ -159,18 +166,20 @@ impl Shared {
                 words_for(limit),
             )?);
             let ended = if alone {
-                begin(&state, limit, is_new, kind.is_synced)?
+                begin(&state, limit, is_new, kind.durability)?
             } else {
-                if !kind.is_synced {
+                if kind.durability != Durability::Synced {
                     state.set(Word::Unsynced, 1);
                 }
                 Ended::Closed
             };
-            write_marker(&directory, &kind.name)?;
             let (store, limit, room) = open(Some(&state), ended, alone)?;
-            if alone && (ended != Ended::Closed || !kind.counts) {
-                state.set(Word::Bytes, store.size()?);
+            let is_off = state.get(Word::Changing) > 0;
+            if alone && (ended != Ended::Closed || !kind.counts || is_off) {
+                let size = store.size().inspect_err(|_| store.close())?;
+                state.set(Word::Bytes, size);
                 state.set(Word::Written, 0);
+                state.set(Word::Changing, 0);
             }
             // From here on others may come.
             if alone && kind.is_shared {
@@ -191,12 +200,8 @@ impl Shared {
         if joined.get().is_some() {
             return Ok(());
         }
-        let present = if self.kind.is_shared {
-            self.locks.be_present()?
-        } else {
-            self.locks.be_alone()?
-        };
-        if !present {
+        // A store for one process refuses its children itself.
+        if self.kind.is_shared && !self.locks.be_present()? {
             return Err(is_taken(&self.kind.name, &self.directory));
         }
         if let Some(state) = &self.state {
@@ -211,12 +216,11 @@ impl Shared {
         if self.closed.swap(true, Ordering::AcqRel) {
             return;
         }
-        let flushed = self.store.flush();
-        self.store.close();
+        let flushed = self.store.end();
         let Some(state) = &self.state else { return };
         // Without the lock nothing is noted, and the next process looks at everything.
         if self.locks.begin_opening().is_ok() {
-            if flushed.is_ok() && self.locks.be_alone().unwrap_or(false) {
+            if flushed && self.locks.be_alone().unwrap_or(false) {
                 state.set(Word::Closed, 1);
                 let _ = state.sync();
             }
@@ -230,14 +234,19 @@ impl Shared {
 const DEFAULT_LIMIT: u64 = 256 << 20;
 
 /// Notes in the state that a process has the store open, and says how the last one ended.
-fn begin(state: &State, limit: u64, is_new: bool, is_synced: bool) -> Result<Ended, Error> {
+fn begin(state: &State, limit: u64, is_new: bool, durability: Durability) -> Result<Ended, Error> {
     let boot = boot();
     let ended = if is_new || state.get(Word::Version) == 0 {
         state.set(Word::Limit, limit);
         state.set(Word::Bytes, 0);
         state.set(Word::Written, 0);
         state.set(Word::Version, VERSION);
-        Ended::Closed
+        // Without its state nothing is known of what is there.
+        if is_new {
+            Ended::Closed
+        } else {
+            Ended::Killed
+        }
     } else if state.get(Word::Version) != VERSION {
         return Err(Error::UnsupportedVersion(
             "a newer version of this package made the store's state; use that one".into(),
@@ -249,7 +258,7 @@ fn begin(state: &State, limit: u64, is_new: bool, is_synced: bool) -> Result<End
     } else {
         Ended::Killed
     };
-    state.set(Word::Unsynced, u64::from(!is_synced));
+    state.set(Word::Unsynced, u64::from(durability != Durability::Synced));
     state.set(Word::Boot, boot);
     state.set(Word::Closed, 0);
     // Before anything else is written: a power loss must not leave the mark of a store that was closed.
@@ -293,13 +302,14 @@ pub fn check_foreign(directory: &Path, name: &str) -> Result<(), Error> {
                     directory.display()
                 )));
             }
-            if directory.join(FOLDER).exists() && !directory.join("state").exists() {
-                return Err(Error::ForeignDirectory(format!(
+            let foreign = [FOLDER, "state"].map(|name| directory.join(name));
+            match foreign.iter().find(|path| path.exists()) {
+                Some(path) => Err(Error::ForeignDirectory(format!(
                     "{} is no cache's; nothing was changed",
-                    directory.join(FOLDER).display()
-                )));
+                    path.display()
+                ))),
+                None => Ok(()),
             }
-            Ok(())
         }
         Err(error) => Err(failed("read", &path)(error)),
     }

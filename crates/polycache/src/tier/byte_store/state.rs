@@ -22,6 +22,8 @@ pub enum Word {
     Unsynced,
     Evicted,
     FailedPuts,
+    /// Changes under way in a store that counts, and those that did not end: then `Bytes` may be wrong.
+    Changing,
 }
 
 /// Of this file.

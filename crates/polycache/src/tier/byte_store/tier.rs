@@ -1,12 +1,13 @@
 //! The tier itself: each operation over a byte store, and what stands beside it.
 
+use super::calls::Within;
 use super::key_locks::KeyLock;
 use super::record::{self, Parts};
 use super::scans::Scans;
 use super::shared::{Joined, Shared};
 use super::state::Word;
 use super::stored_key::{stored_prefix, StoredKey};
-use super::StoreKind;
+use super::{ByteStore, StoreKind};
 use crate::observe::Answer;
 use crate::random::mark;
 use crate::tier::{HostTier, Leased, Object, Seen, Tier, NOWHERE};
@@ -15,6 +16,7 @@ use polycache_host::{keys, Hit, MachineStats, Options, Report, Stats, Store, Tok
 use polycache_operations::{Holder, Lease};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::Arc;
 
 /// The folder of leases, locks and counters, a small directory of the host tier.
@@ -37,6 +39,7 @@ struct Handle {
     guards: Store,
     directory: PathBuf,
     scans: Scans,
+    closed: AtomicBool,
 }
 
 impl Drop for Handle {
@@ -47,7 +50,7 @@ impl Drop for Handle {
 
 impl Handle {
     fn close(&self) {
-        if !self.guards.is_closed() {
+        if !self.closed.swap(true, Ordering::AcqRel) {
             self.guards.close();
             self.joined.leave();
         }
@@ -75,6 +78,11 @@ impl StoreTier {
         let directory = std::path::absolute(&host.path).map_err(|error| {
             Error::Io(format!("cannot resolve {}: {error}", host.path.display()))
         })?;
+        if Within::is_under_way() {
+            return Err(Error::invalid(
+                "a store's own methods, and what runs during them, cannot open a store",
+            ));
+        }
         super::shared::check_foreign(&directory, &kind.name)?;
         host.path = directory.join(GUARDS);
         host.limit = Some(GUARDS_LIMIT);
@@ -89,6 +97,7 @@ impl StoreTier {
             guards,
             directory,
             scans: Scans::default(),
+            closed: AtomicBool::new(false),
         });
         StoreTier::of(handle, parts)
     }
@@ -140,7 +149,7 @@ impl StoreTier {
             self.guards().check_may_change()?;
         }
         shared.join()?;
-        shared.locks.lock(&key.full, &*shared.store)
+        shared.locks.lock(key.bytes(), &shared.store)
     }
 
     /// Appends the entry of a key that a read is served, and gives its mark.
@@ -198,9 +207,8 @@ impl StoreTier {
         shared.make_room(record.len())?;
         let mut attempts = 0;
         loop {
-            match shared.store.put(key.bytes(), &record) {
-                Ok(grown) => {
-                    shared.account(grown, record.len());
+            match shared.put(key.bytes(), &record) {
+                Ok(()) => {
                     self.note_use(key);
                     return Ok(());
                 }
@@ -237,10 +245,8 @@ impl StoreTier {
     }
 
     fn erase(&self, key: &StoredKey) -> Result<(), Error> {
-        let shared = self.shared();
-        let grown = shared.store.delete(key.bytes());
-        shared.account(grown.map_err(|error| self.failed(error))?, 0);
-        Ok(())
+        let erased = self.shared().delete(key.bytes());
+        erased.map_err(|error| self.failed(error))
     }
 
     /// Stores an entry if the key is still as it was seen, with its lock held for both.
@@ -661,7 +667,7 @@ impl Tier for StoreTier {
         shared.join()?;
         // Loads under way end here, and whoever is just storing one has done so once the locks were free.
         self.guards.clear(parts)?;
-        drop(shared.locks.lock_all(&*shared.store)?);
+        shared.locks.pass_all(&shared.store)?;
         // `shop::` is the namespace, `shop:inner::` one nested in it.
         let outer = match parts {
             [] => &b""[..],
@@ -670,6 +676,7 @@ impl Tier for StoreTier {
         let is_cut = stored_prefix(outer, shared.kind.max_key).len() < outer.len();
         let mut record = Vec::new();
         self.each_stored(outer, &mut |stored| {
+            let _lock = shared.locks.lock(&stored, &shared.store)?;
             if is_cut {
                 // Another namespace may begin alike.
                 record.clear();
@@ -681,9 +688,8 @@ impl Tier for StoreTier {
                     return Ok(());
                 }
             }
-            let grown = shared.store.delete(&stored);
-            shared.account(grown.map_err(|error| self.failed(error))?, 0);
-            Ok(())
+            let deleted = shared.delete(&stored);
+            deleted.map_err(|error| self.failed(error))
         })
     }
 
