@@ -165,6 +165,36 @@ fn it_knows_how_it_was_left_and_what_it_holds() {
 }
 
 #[test]
+fn a_count_of_bytes_is_kept_and_one_that_may_be_wrong_is_not() {
+    let folder = tempfile::tempdir().unwrap();
+    let opened = || {
+        Cache::builder()
+            .path(folder.path())
+            .byte_store(kind(true))
+            .build()
+            .unwrap()
+    };
+    let counted = || {
+        let state = std::fs::read(folder.path().join("state")).unwrap();
+        u64::from_le_bytes(state[16..24].try_into().unwrap())
+    };
+    let cache = opened();
+    cache.set("k", "x".repeat(100_000)).unwrap();
+    cache.close();
+    let before = counted();
+    assert!(before > 100_000);
+    opened().close();
+    assert_eq!(counted(), before);
+    // A change that did not end, of a process that was killed while another had the store open.
+    let mut state = std::fs::read(folder.path().join("state")).unwrap();
+    state[16] ^= 0xff;
+    state[9 * 8] = 1;
+    std::fs::write(folder.path().join("state"), state).unwrap();
+    opened().close();
+    assert_eq!(counted(), before);
+}
+
+#[test]
 fn another_store_and_the_host_tier_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     opened(folder.path()).close();

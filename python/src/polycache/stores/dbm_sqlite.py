@@ -21,7 +21,7 @@ _DELETE = "DELETE FROM Dict WHERE key = ?"
 
 
 class _Connection:
-    """A thread's own, closed when the thread has ended. A forked child does not close its parent's."""
+    """A thread's own, closed when it has ended. A forked child does not close its parent's."""
 
     __slots__ = ("__weakref__", "process", "sqlite")
 

@@ -59,8 +59,10 @@ class LmdbStore(Store):
         notice(self)
 
     def _open(self) -> Any:
-        """LMDB's own, or that of another object: a forked child that opens the directory once more has
-        two, and LMDB allows a process one."""
+        """A new environment, or that of another object.
+
+        A forked child that opens the directory once more has two; LMDB allows a process one.
+        """
         folder = str(self._opening.folder)
         with _open_lock:
             if folder not in _open:

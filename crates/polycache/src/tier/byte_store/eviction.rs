@@ -148,7 +148,9 @@ impl Shared {
         let mut hand = self.hand();
         let (mut laps, mut deleted, mut freed) = (0, 0, 0);
         let mut entry = Vec::new();
-        while laps < 2 && (freed < bytes || deleted < MEASURE_EVERY) {
+        // Many small ones, for a store that frees whole pages; but no more than a part of all.
+        let most = (self.room / 16) as usize;
+        while laps < 2 && (freed < bytes || (deleted < MEASURE_EVERY && freed < most)) {
             let Some(key) = self.next_key(&mut hand, &mut laps)? else {
                 continue;
             };

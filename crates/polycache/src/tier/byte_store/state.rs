@@ -31,13 +31,18 @@ pub const VERSION: u64 = 1;
 /// Where the bits of used keys begin.
 const USES: usize = 64;
 
-/// The shared words, and their bits: one for each hash of a key, set when the key is used, so that the hand of the
-/// eviction passes it by once (CLOCK, Corbató 1968).
+/// Bits of a key. What is read outlives what was only written, even where one eviction goes round more than once.
+const WRITTEN: u64 = 1;
+const READ: u64 = 2;
+
+/// The shared words, and their bits: two for each hash of a key, set when the key is used, so that the hand of the
+/// eviction passes it by (CLOCK, Corbató 1968).
 pub struct State(SharedWords);
 
-/// Words of a file for a store of this limit: a bit for each 512 bytes, in whole pages.
+/// Words of a file for a store of this limit: two bits for each 256 bytes. Most are nobody's, so that hardly two keys
+/// share theirs.
 pub fn words_for(limit: u64) -> usize {
-    let bits = (limit / 512).clamp(1 << 15, 1 << 30);
+    let bits = (limit / 128).clamp(1 << 18, 1 << 30);
     USES + (bits / 64) as usize
 }
 
@@ -79,26 +84,40 @@ impl State {
     }
 
     #[inline]
-    fn place(&self, stored_key: &[u8]) -> (&AtomicU64, u64) {
+    fn place(&self, stored_key: &[u8]) -> (&AtomicU64, u32) {
         let uses = &self.0.all()[USES..];
         let hash = polycache_host::hash::key_hash(0, stored_key).as_u64();
-        let at = (hash >> 6) as usize % uses.len();
-        (&uses[at], 1 << (hash & 63))
+        let at = (hash >> 5) as usize % uses.len();
+        (&uses[at], 2 * (hash & 31) as u32)
     }
 
-    /// Notes that the key was used.
+    /// Notes that the key was read: the hand passes it by twice.
     #[inline]
-    pub fn note_use(&self, stored_key: &[u8]) {
-        let (word, bit) = self.place(stored_key);
+    pub fn note_read(&self, stored_key: &[u8]) {
+        self.note(stored_key, WRITTEN | READ);
+    }
+
+    /// Notes that the key was written: the hand passes it by once.
+    pub fn note_write(&self, stored_key: &[u8]) {
+        self.note(stored_key, WRITTEN);
+    }
+
+    #[inline]
+    fn note(&self, stored_key: &[u8], bits: u64) {
+        let (word, shift) = self.place(stored_key);
+        let bits = bits << shift;
         // Most are noted already: then the cache line stays shared.
-        if word.load(Ordering::Relaxed) & bit == 0 {
-            word.fetch_or(bit, Ordering::Relaxed);
+        if word.load(Ordering::Relaxed) & bits != bits {
+            word.fetch_or(bits, Ordering::Relaxed);
         }
     }
 
-    /// Whether the key was used since this was asked last.
+    /// Whether the hand is to pass the key by; once less from then on.
     pub fn take_use(&self, stored_key: &[u8]) -> bool {
-        let (word, bit) = self.place(stored_key);
-        word.fetch_and(!bit, Ordering::Relaxed) & bit != 0
+        let (word, shift) = self.place(stored_key);
+        [READ, WRITTEN].into_iter().any(|bit| {
+            let bit = bit << shift;
+            word.fetch_and(!bit, Ordering::Relaxed) & bit != 0
+        })
     }
 }

@@ -193,9 +193,9 @@ impl StoreTier {
         polycache_entry::expires(entry) == 0 || polycache_entry::is_valid_at(entry, self.now())
     }
 
-    fn note_use(&self, key: &StoredKey) {
+    fn note_read(&self, key: &StoredKey) {
         if let Some(state) = &self.shared().state {
-            state.note_use(key.bytes());
+            state.note_read(key.bytes());
         }
     }
 
@@ -209,7 +209,9 @@ impl StoreTier {
         loop {
             match shared.put(key.bytes(), &record) {
                 Ok(()) => {
-                    self.note_use(key);
+                    if let Some(state) = &shared.state {
+                        state.note_write(key.bytes());
+                    }
                     return Ok(());
                 }
                 Err(Error::NoSpace(why)) => {
@@ -411,7 +413,7 @@ impl Tier for StoreTier {
         let found = self.read(key, out)?;
         if found.is_some() {
             self.guards().count_joined(true);
-            self.note_use(key);
+            self.note_read(key);
         }
         Ok(found.map(|_| NOWHERE))
     }
