@@ -2,11 +2,12 @@
 
 import importlib
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 
 from polycache import InvalidArgument
-from polycache.stores import NAMES, Opening, Store
+from polycache.stores import NAMES, Durability, Opening, Store
 
 
 def _lacks(name: str) -> str:
@@ -39,7 +40,7 @@ def allocated(folder: Path) -> int:
 class OwnStore(Store):
     """One file with all entries, written anew each time: the smallest that survives a kill."""
 
-    durabilities = ("kill",)
+    durabilities: ClassVar[tuple[Durability, ...]] = ("kill",)
 
     def __init__(self, opening: Opening) -> None:
         self._file = opening.folder / "all"

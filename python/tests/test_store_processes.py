@@ -8,7 +8,7 @@ import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 from helpers import answer, python, together
@@ -22,7 +22,7 @@ from polycache import (
     IoError,
     TooManyParticipants,
 )
-from polycache.stores import Opening, kind_of
+from polycache.stores import Durability, Opening, kind_of
 from polycache.stores.files import FilesStore
 
 
@@ -163,9 +163,10 @@ def test_a_cache_that_is_let_go_of_in_a_store_s_method_is_closed(tmp_path: Path)
     others = other()
     Collecting.during = staticmethod(drop)
     cache = Cache(tmp_path / "one", store=Collecting)
-    for use in (lambda: cache.set("k", 1), cache.close):
-        # It was closed, so that another process could have it.
-        assert in_child(Cache(tmp_path / "other", store=OwnStore).close) == 0
+    uses: list[Callable[[], None]] = [lambda: cache.set("k", 1), cache.close]
+    for use in uses:
+        # It was closed: another process may have it.
+        assert in_child(lambda: Cache(tmp_path / "other", store=OwnStore).close()) == 0
         others = other()
         Collecting.during = staticmethod(drop)
         use()
@@ -211,7 +212,7 @@ def test_a_store_that_says_it_counts_has_to(tmp_path: Path) -> None:
 
 
 class Several(OwnStore):
-    durabilities = ("kill", "none")
+    durabilities: ClassVar[tuple[Durability, ...]] = ("kill", "none")
 
 
 def test_a_handle_of_another_durability_is_refused(tmp_path: Path) -> None:
