@@ -179,7 +179,7 @@ fn a_count_of_bytes_is_kept_and_one_that_may_be_wrong_is_not() {
         u64::from_le_bytes(state[16..24].try_into().unwrap())
     };
     let cache = opened();
-    cache.set("k", "x".repeat(100_000)).unwrap();
+    cache.set("k", &"x".repeat(100_000)).unwrap();
     cache.close();
     let before = counted();
     assert!(before > 100_000);

@@ -16,9 +16,6 @@ except ImportError as error:
         'store="dbm" is in every one'
     ) from error
 
-_LOOK_EVERY = 256
-"""Writes after which the file is looked at: what was deleted stays in it until it is made anew."""
-
 
 class GnuStore(HashStore):
     name = "dbm.gnu"
@@ -26,7 +23,7 @@ class GnuStore(HashStore):
 
     def __init__(self, opening: Opening) -> None:
         self._limit = opening.limit
-        self._writes = 0
+        self._written = 0
         super().__init__(opening)
 
     def _opened(self, path: Path, flag: str) -> Any:
@@ -34,9 +31,12 @@ class GnuStore(HashStore):
 
     def put(self, key: bytes, value: bytes) -> int:
         grown = super().put(key, value)
-        self._writes += 1
-        if self._writes % _LOOK_EVERY == 0 and self._allocated() > self._limit:
-            self._database.reorganize()
+        self._written += len(key) + len(value)
+        # What was deleted stays in the file until it is made anew.
+        if self._written > self._limit // 64:
+            self._written = 0
+            if self._allocated() > self._limit:
+                self._database.reorganize()
         return grown
 
     def _allocated(self) -> int:
