@@ -46,6 +46,10 @@ TIERS: dict[str, dict[str, Any]] = {
     "remote, read through": {"max_staleness": 0},
     "remote and host": {},
     "remote by a client, and host": {},
+    "lmdb": {"store": "lmdb"},
+    "files": {"store": "files"},
+    "dbm": {"store": "dbm"},
+    "rocksdb": {"store": "rocksdb"},
 }
 ALONE = {"memory alone", "remote", "remote, read through"}
 """Those without a directory."""

@@ -110,15 +110,17 @@ def test_what_can_change_is_shared_if_asked_for(server: Server, tmp_path: Path) 
 
 
 def test_without_news_memory_serves_for_max_staleness_at_most(tmp_path: Path) -> None:
-    with started(INSTALLED[0]) as server:
-        with Cache(tmp_path, remote=server.url, timeout=0.3) as cache:
-            cache.set("k", "v")
-            listens(cache)
-            keeps(cache, "k", "v")
-            server.stop()
-            until("it is served no longer", lambda: cache.get("k") is None)
-            assert cache.get("k") is None
-            assert cache.get_or_set("k", lambda: "loaded") == "loaded"
+    with (
+        started(INSTALLED[0]) as server,
+        Cache(tmp_path, remote=server.url, timeout=0.3) as cache,
+    ):
+        cache.set("k", "v")
+        listens(cache)
+        keeps(cache, "k", "v")
+        server.stop()
+        until("it is served no longer", lambda: cache.get("k") is None)
+        assert cache.get("k") is None
+        assert cache.get_or_set("k", lambda: "loaded") == "loaded"
 
 
 def test_a_forked_child_asks_anew(cache: Cache, server: Server) -> None:

@@ -39,6 +39,7 @@ mod scan;
 mod seen;
 mod shared_bytes;
 pub mod shared_memory;
+mod shared_words;
 mod stats;
 mod store;
 #[cfg(test)]
@@ -59,5 +60,6 @@ pub use per_process::PerProcess;
 #[doc(hidden)]
 pub use platform::without_signals;
 pub use read::Hit;
+pub use shared_words::{FileLocks, SharedWords};
 pub use stats::{Counts, MachineStats, ProcessStats, RemoteCounts, Stats, Usage};
 pub use store::{monotonic, MemoryHits, Shared, Store};

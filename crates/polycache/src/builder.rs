@@ -11,6 +11,8 @@ use crate::remote::{self, Remote};
 use crate::tier::{HostTier, MemoryTier, Options as MemoryTierOptions, Tier};
 #[cfg(feature = "remote")]
 use crate::tier::{Link, LinkOptions, NearStore, RemoteTier};
+#[cfg(feature = "bindings")]
+use crate::tier::{StoreKind, StoreOptions, StoreTier};
 use crate::ttl;
 use crate::{Clock, Compressor, Error, Jitter, Serializer, StoreErrors, Structs};
 use polycache_entry::{Dictionaries, Limits};
@@ -64,6 +66,8 @@ pub struct Builder {
     flush_every: Option<Option<Duration>>,
     clock: Clock,
     max_value: u64,
+    #[cfg(feature = "bindings")]
+    byte_store: Option<StoreKind>,
     #[cfg(feature = "remote")]
     remote: RemoteOptions,
     /// Of keys that are refused why, for `build` to tell.
@@ -98,6 +102,8 @@ impl Default for Builder {
             flush_every: None,
             clock: host.clock,
             max_value: Limits::default().max_length,
+            #[cfg(feature = "bindings")]
+            byte_store: None,
             #[cfg(feature = "remote")]
             remote: RemoteOptions::default(),
             encryption: None,
@@ -426,6 +432,14 @@ impl Builder {
         self
     }
 
+    /// The library that keeps the entries of the directory, in the place of the host tier.
+    #[cfg(feature = "bindings")]
+    #[doc(hidden)]
+    pub fn byte_store(mut self, kind: StoreKind) -> Builder {
+        self.byte_store = Some(kind);
+        self
+    }
+
     /// Opens the cache.
     ///
     /// # Errors
@@ -445,6 +459,21 @@ impl Builder {
 
     /// The tier of a cache without a server.
     fn own_tier(&mut self, parts: &[String]) -> Result<Arc<dyn Tier>, Error> {
+        #[cfg(feature = "bindings")]
+        if let Some(kind) = self.byte_store.take() {
+            let path = self
+                .path
+                .take()
+                .ok_or_else(|| Error::invalid("a store needs a path: the directory it lives in"))?;
+            let mut host = self.host_options(path)?;
+            if self.flush_every.is_none() {
+                host.flush_every = None;
+            }
+            return Ok(Arc::new(StoreTier::open(
+                StoreOptions { host, kind },
+                parts,
+            )?));
+        }
         Ok(match self.path.take() {
             Some(path) => Arc::new(self.host_tier(path, parts, true)?),
             None => Arc::new(self.memory_tier(parts, false)?),
@@ -477,6 +506,12 @@ impl Builder {
                 None => self.own_tier(parts),
             };
         };
+        #[cfg(feature = "bindings")]
+        if self.byte_store.is_some() {
+            return Err(Error::invalid(
+                "a store beside the host tier cannot have copies of what a remote tier holds",
+            ));
+        }
         let options = LinkOptions {
             transport: remote.transport()?,
             prefix: remote::checked_prefix(prefix)?,
@@ -571,6 +606,12 @@ impl Builder {
     }
 
     fn host_tier(&self, path: PathBuf, parts: &[String], counts: bool) -> Result<HostTier, Error> {
+        let mut options = self.host_options(path)?;
+        options.counts = counts;
+        HostTier::new(Store::open(&options)?, parts)
+    }
+
+    fn host_options(&self, path: PathBuf) -> Result<Options, Error> {
         if path.as_os_str().is_empty() {
             return Err(Error::invalid(
                 "the path is empty: it is the directory that the cache lives in",
@@ -585,9 +626,8 @@ impl Builder {
             options.flush_every = every;
         }
         options.lease_timeout = self.lease_timeout;
-        options.counts = counts;
         options.clock = self.clock.clone();
-        HostTier::new(Store::open(&options)?, parts)
+        Ok(options)
     }
 
     /// `holds_copies`: of what a server holds.

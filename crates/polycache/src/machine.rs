@@ -31,11 +31,7 @@ impl Cache {
         if let Some(remote) = self.tier().remote() {
             remote.link().report();
         }
-        let stats = self
-            .tier()
-            .directory()
-            .map(polycache_host::Store::machine_stats);
-        Ok(stats.transpose()?)
+        self.tier().machine_stats()
     }
 
     /// The `most` namespaces of the whole directory whose entries take the most space, the largest first; `None` without
@@ -56,8 +52,7 @@ impl Cache {
     /// `Closed`.
     pub fn usage(&self, most: usize) -> Result<Option<Vec<Usage>>, Error> {
         self.still_open()?;
-        let usage = self.tier().directory().map(|store| store.usage(most));
-        Ok(usage.transpose()?)
+        self.tier().usage(most)
     }
 
     /// What this handle did with its remote tier, and how that is; `None` for a cache without one.

@@ -25,7 +25,7 @@ pub(crate) fn random() -> u64 {
 
 /// A random number that no other process draws either: a forked child has its parent's state, and must not write
 /// what looks like its parent's writes.
-#[cfg(feature = "remote")]
+#[cfg(any(feature = "bindings", feature = "remote"))]
 pub(crate) fn mark() -> u64 {
     let time = polycache_host::monotonic().as_nanos() as u64;
     let process = u64::from(std::process::id());

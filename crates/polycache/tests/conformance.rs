@@ -3,6 +3,9 @@
 #[path = "conformance/forms.rs"]
 mod forms;
 #[allow(dead_code)]
+#[path = "byte_store/in_memory.rs"]
+mod in_memory;
+#[allow(dead_code)]
 #[path = "remote/process.rs"]
 mod process;
 #[allow(dead_code)]
@@ -97,10 +100,13 @@ enum Tiers {
     RemoteThrough,
     RemoteAndHost,
     TypedRemoteAndHost,
+    /// A byte store in the place of the host tier; one that does not count its bytes.
+    ByteStore,
+    CountingByteStore,
 }
 
 impl Tiers {
-    const ALL: [Tiers; 8] = [
+    const ALL: [Tiers; 10] = [
         Tiers::Host,
         Tiers::Memory,
         Tiers::TypedMemory,
@@ -109,6 +115,8 @@ impl Tiers {
         Tiers::RemoteThrough,
         Tiers::RemoteAndHost,
         Tiers::TypedRemoteAndHost,
+        Tiers::ByteStore,
+        Tiers::CountingByteStore,
     ];
 
     fn has_host(self) -> bool {
@@ -118,6 +126,8 @@ impl Tiers {
                 | Tiers::TypedMemoryAndHost
                 | Tiers::RemoteAndHost
                 | Tiers::TypedRemoteAndHost
+                | Tiers::ByteStore
+                | Tiers::CountingByteStore
         )
     }
 
@@ -507,6 +517,9 @@ impl Runner {
         let mut builder = Cache::builder().clock(Clock::Manual(self.clock.clone()));
         if self.tiers.has_host() {
             builder = builder.path(self.root.path().join(directory));
+        }
+        if let Tiers::ByteStore | Tiers::CountingByteStore = self.tiers {
+            builder = builder.byte_store(in_memory::kind(self.tiers == Tiers::CountingByteStore));
         }
         if self.tiers.has_remote() {
             let server = SERVER.lock().unwrap();

@@ -124,6 +124,8 @@ impl Cache {
         let has_path = !path.is(classes::missing(py)?);
         let remote = options.get_item("remote")?;
         let has_remote = remote.is_some_and(|remote| !remote.is_none());
+        let store = options.get_item("store")?;
+        let has_store = store.is_some_and(|store| !store.is_none());
         if !has_path && !has_remote {
             let tier = MemoryTier::new(py, MemoryTierOptions::read(options)?)?;
             return Ok(Cache::of_memory(tier));
@@ -152,8 +154,10 @@ impl Cache {
             clock: read.clock,
             flights: Flights::new(read.bounds, copies, Some(reads), false),
             namespace: read.parts.iter().cloned().collect(),
+            // A memory tier asks the tier below whether an object stands, which a store does not know.
             memory: read
                 .memory
+                .filter(|_| !has_store)
                 .and_then(|options| MemoryOverHost::new(&options, read.parts)),
         }))
     }

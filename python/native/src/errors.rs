@@ -1,11 +1,13 @@
 //! Errors: `polycache.errors` has the classes, one for each code of `spec/errors.md`.
 
+use crate::byte_store::is_foreign;
 use crate::classes;
 use polycache::Error;
 use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyDict;
+use std::cell::Cell;
 
 static FROM_CODE: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
 
@@ -22,7 +24,52 @@ pub fn prepare(py: Python<'_>) -> PyResult<()> {
 #[cold]
 pub fn raise(py: Python<'_>, error: Error) -> PyErr {
     let text = error.to_string();
-    raise_as(py, &error, &text)
+    let raised = raise_as(py, &error, &text);
+    // A store's own exception is the cause; one that is no error of the store is its caller's.
+    match OF_STORE.take() {
+        Some((_, cause)) if is_foreign(py, &cause) => cause,
+        Some((told, cause)) if told == text => {
+            raised.set_cause(py, Some(cause));
+            raised
+        }
+        _ => raised,
+    }
+}
+
+thread_local! {
+    /// What a store raised last in this thread, and the text of the error that was made of it.
+    static OF_STORE: Cell<Option<(String, PyErr)>> = const { Cell::new(None) };
+}
+
+/// The engine's error for an exception that a store raised.
+#[cold]
+pub fn of_store(py: Python<'_>, error: PyErr) -> Error {
+    let value = error.value(py);
+    let text = match value.str().map(|text| text.to_string()) {
+        Ok(text) if !text.is_empty() => text,
+        _ => class_of(value),
+    };
+    let text = match code(py, &error) {
+        Some(_) => text,
+        None => format!("the store failed: {}: {text}", class_of(value)),
+    };
+    let number = value
+        .getattr("errno")
+        .and_then(|number| number.extract::<i32>());
+    let made = match (code(py, &error).as_deref(), number) {
+        (Some("no_space"), _) => Error::NoSpace(text.clone()),
+        (Some("read_only"), _) => Error::ReadOnly(text.clone()),
+        (Some("invalid_argument"), _) => Error::InvalidArgument(text.clone()),
+        (Some("foreign_directory"), _) => Error::ForeignDirectory(text.clone()),
+        (Some("too_many_participants"), _) => Error::TooManyParticipants(text.clone()),
+        // ENOSPC, EDQUOT, EFBIG.
+        (None, Ok(28 | 122 | 27)) => Error::NoSpace(text.clone()),
+        _ => Error::Io(text.clone()),
+    };
+    // An interrupt is not forgotten for an error of what was to be put right after it.
+    let kept = OF_STORE.take().filter(|(_, before)| is_foreign(py, before));
+    OF_STORE.set(Some(kept.unwrap_or((text, error))));
+    made
 }
 
 /// The same, in other words.

@@ -2,6 +2,7 @@
 //!
 //! No lock is held over Python code: keys are compared, and objects released, outside.
 
+use crate::byte_store;
 use crate::duration::TtlArgument;
 use crate::errors;
 use crate::flight::{lock, Flight, Rules};
@@ -259,6 +260,9 @@ impl Flights {
                 let lacks = errors::code(py, &error).as_deref() == Some("unsupported_value");
                 flight.settle_with(&value, if lacks { Copies::None } else { copies });
                 self.unlist(flight);
+                if byte_store::is_foreign(py, &error) {
+                    return Err(error);
+                }
                 // What is too large may be no news; what has no copy would never be kept, in silence.
                 if reports || lacks {
                     self.report(py, &error);

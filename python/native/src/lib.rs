@@ -5,6 +5,7 @@
 //! before it begins, results are built from a private copy.
 
 mod atomic;
+mod byte_store;
 mod cache;
 mod classes;
 mod clock;

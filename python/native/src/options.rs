@@ -1,5 +1,6 @@
 //! Options of a cache, as keyword arguments.
 
+use crate::byte_store;
 use crate::clock::CallableClock;
 use crate::jitter::{self, Random};
 use crate::machine::Bounds;
@@ -105,6 +106,8 @@ impl Options {
             }
             "dictionaries" => builder.dictionaries(dictionaries(value)?),
             "encryption" => builder.encryption(encryption::keys(value)?),
+            // As `stores.kind_of` made it.
+            "store" => builder.byte_store(byte_store::kind(value)?),
             "remote" => builder.remote(remote::read(value)?),
             "timeout" => builder.timeout(duration::extract(value)?),
             "max_staleness" => builder.max_staleness(staleness(value)?),
@@ -256,7 +259,7 @@ fn unknown(py: Python<'_>, name: &str) -> PyErr {
 /// Of the remote tier, beside `remote` itself.
 const REMOTE: [&str; 3] = ["timeout", "max_staleness", "prefix"];
 
-const NAMES: [&str; 24] = [
+const NAMES: [&str; 26] = [
     "namespace",
     "name",
     "ttl",
@@ -276,6 +279,8 @@ const NAMES: [&str; 24] = [
     "empty_at_boot",
     "flush_every",
     "memory",
+    "store",
+    "durability",
     "remote",
     "timeout",
     "max_staleness",

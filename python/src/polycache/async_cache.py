@@ -51,11 +51,11 @@ class AsyncCache:
 
     def _use(self, cache: Cache) -> None:
         self._cache = cache
-        self._is_remote = cache._is_remote
+        self._waits = cache._waits
 
     async def get(self, key: str | bytes, default: Any = None) -> Any:
         """See `Cache.get`."""
-        if self._is_remote:
+        if self._waits:
             return await aside(self._cache, self._cache.get, key, default)
         return self._cache.get(key, default)
 
@@ -76,7 +76,7 @@ class AsyncCache:
         expires_at: datetime | None = None,
     ) -> None:
         """See `Cache.set`."""
-        if self._is_remote:
+        if self._waits:
             await aside(self._cache, self._cache.set, key, value, ttl=ttl, expires_at=expires_at)
         else:
             self._cache.set(key, value, ttl=ttl, expires_at=expires_at)
@@ -228,7 +228,7 @@ class AsyncCache:
         Cancelling a waiting task disturbs no other. Threads that use the same cache join, too.
         """
         lives = ttl if expires_at is None else lifetime(ttl, expires_at)
-        if self._is_remote:
+        if self._waits:
             value = await aside(self._cache, self._cache._hit, key, lives)
         else:
             value = self._cache._hit(key, lives)

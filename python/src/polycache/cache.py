@@ -20,6 +20,7 @@ from .missing import MISSING, Missing
 from .observers import Observers
 from .options import Options
 from .statistics import MachineStats, RemoteStats, Report, Stats, Usage
+from .stores.kinds import Kind, kind_of
 from .updating import update
 
 K = TypeVar("K", bound=str | bytes)
@@ -64,7 +65,9 @@ class Cache(_native.QuickCache):
 
     _options: Options
     _is_remote: bool
-    """Whether its operations may wait for a server."""
+    """Whether it has a server."""
+    _waits: bool
+    """Whether its operations may wait, for a server or for the library of another store."""
     _is_nested = False
     """Whether another cache opened the handle, so that the end of a block does not close it."""
     # Of all caches over one handle.
@@ -74,7 +77,13 @@ class Cache(_native.QuickCache):
     def __new__(
         cls, path: str | PathLike[str] | Missing = MISSING, **options: Unpack[Options]
     ) -> Self:
-        cache = super().__new__(cls, path, cast(Mapping[str, object], options))
+        given: dict[str, object] = dict(options)
+        kind = None
+        if "store" in given or "durability" in given:
+            kind = kind_of(given.pop("store", None), given.pop("durability", None))
+            if kind is not None:
+                given["store"] = _checked(kind, path, options)
+        cache = super().__new__(cls, path, given)
         cache._observers = Observers()
         if options.get("encryption") is not None:
             options["encryption"] = ()  # That there are keys is enough to know here.
@@ -82,6 +91,7 @@ class Cache(_native.QuickCache):
             options["types"] = dict(options["types"] or {})  # As they are now.
         cache._options = options
         cache._is_remote = options.get("remote") is not None
+        cache._waits = cache._is_remote or kind is not None
         name = options.get("name")
         cache._name = "::".join(cache._namespace()) or "default" if name is None else name
         _log.debug("opened the cache at %s", cache.path or "no path: in memory")
@@ -329,6 +339,7 @@ class Cache(_native.QuickCache):
         nested._options["namespace"] = [*self._namespace(), part]
         nested._is_nested = True
         nested._is_remote = self._is_remote
+        nested._waits = self._waits
         nested._options["name"] = self._name
         nested._name = self._name
         nested._observers = self._observers
@@ -421,6 +432,18 @@ class Cache(_native.QuickCache):
             )
         path = MISSING if self.path is None else str(self.path)
         return _reopen, (type(self), path, self._options)
+
+
+def _checked(kind: Kind, path: str | PathLike[str] | Missing, options: Options) -> Kind:
+    """Refuses options that mean nothing for a store beside the host tier."""
+    if path is MISSING:
+        raise InvalidArgument(f"the store {kind.name} needs a path: the directory it lives in")
+    if isinstance(options.get("memory"), Mapping):
+        raise InvalidArgument(
+            "there is no memory tier over a store beside host: it would not hear of other "
+            "processes' writes"
+        )
+    return kind
 
 
 def name_of_key(key: str | bytes) -> bytes:

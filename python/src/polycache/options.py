@@ -5,6 +5,7 @@ from typing import Any, Literal, TypedDict
 
 from .durations import Duration
 from .registered_types import Type
+from .stores.store import Store
 
 
 class MemoryOptions(TypedDict, total=False):
@@ -134,6 +135,21 @@ class Options(TypedDict, total=False):
     """Keeps what this process used last as objects, and serves them while no process of the machine
     has changed them (`spec/memory.md`). False: every read goes to the directory. Without a
     directory it is the cache itself. Default: True."""
+
+    store: (
+        Literal["host", "lmdb", "rocksdb", "files"]
+        | Literal["dbm", "dbm.sqlite3", "dbm.gnu", "dbm.ndbm", "berkeleydb"]
+        | type[Store]
+        | None
+    )
+    """What keeps the entries: "host", the package's own files, which are the fastest; "lmdb",
+    "rocksdb", "dbm" or "files", libraries for what those are not (`docs/stores.md`); or a class of
+    your own. A directory stays with its store. Default: "host"."""
+
+    durability: Literal["none", "kill", "synced"] | None
+    """What becomes of a write that returned, in a store beside "host": "none", it may be lost when
+    a process is killed; "kill", it survives that; "synced", it survives the machine, too, and takes
+    as long as the disk does. Not every store has each. Default: "kill", or the store's only one."""
 
     remote: Any
     """The Redis or Valkey by which other machines share the cache: a URL, or a client of the

@@ -82,6 +82,7 @@ impl Opening<'_> {
         }
         let path = std::path::absolute(self.path)
             .map_err(Error::io(format!("cannot resolve {}", self.path.display())))?;
+        check_no_other_store(&path)?;
         if self.mode != Mode::Create {
             return self.open_at(&path);
         }
@@ -260,6 +261,20 @@ impl Opening<'_> {
              a new one where it must",
             self.path.display()
         ))
+    }
+}
+
+/// Refuses the directory of a cache whose entries another library keeps; what is beside them would be missed here.
+fn check_no_other_store(path: &Path) -> Result<(), Error> {
+    match std::fs::read_to_string(path.join("store")) {
+        Ok(marker) if marker.starts_with("polycache store ") => {
+            Err(Error::ForeignDirectory(format!(
+                "{} holds a cache of another store ({}); open it with that, in Python",
+                path.display(),
+                marker.trim_end()
+            )))
+        }
+        _ => Ok(()),
     }
 }
 

@@ -3,7 +3,7 @@
 //! same everywhere.
 //!
 //! Each module has the same items: [`check`], [`SystemIo`], [`Descriptor`] and [`descriptor`],
-//! [`user`], [`is_in_group`], [`is_locked`], [`may_not_write`], [`no_room`], [`too_large`],
+//! [`user`], [`is_in_group`], [`is_locked`], [`wait_for_lock`], [`release_locks`], [`may_not_write`], [`no_room`], [`too_large`],
 //! [`no_allocation`], [`is_link`], [`now`], [`ticks`], and [`forks`], [`open_for_this_process`], [`keep_in_child`],
 //! [`without_signals`], [`WipedWord`].
 
@@ -17,16 +17,16 @@ mod unsupported;
 #[cfg(any(target_os = "linux", target_os = "macos"))]
 pub(crate) use unix::{
     check, descriptor, forks, is_in_group, is_link, is_locked, keep_in_child, may_not_write,
-    monotonic, no_allocation, no_room, notice_forks, now, open_for_this_process, ticks, too_large,
-    user, Descriptor, WipedWord,
+    monotonic, no_allocation, no_room, notice_forks, now, open_for_this_process, release_locks,
+    ticks, too_large, user, wait_for_lock, Descriptor, WipedWord,
 };
 #[cfg(any(target_os = "linux", target_os = "macos"))]
 pub use unix::{without_signals, SystemIo};
 #[cfg(not(any(target_os = "linux", target_os = "macos")))]
 pub(crate) use unsupported::{
     check, descriptor, forks, is_in_group, is_link, is_locked, keep_in_child, may_not_write,
-    monotonic, no_allocation, no_room, notice_forks, now, open_for_this_process, ticks, too_large,
-    user, Descriptor, WipedWord,
+    monotonic, no_allocation, no_room, notice_forks, now, open_for_this_process, release_locks,
+    ticks, too_large, user, wait_for_lock, Descriptor, WipedWord,
 };
 #[cfg(not(any(target_os = "linux", target_os = "macos")))]
 pub use unsupported::{without_signals, SystemIo};
@@ -51,6 +51,9 @@ mod tests {
         twins::<fn(u32) -> bool>(is_in_group, unsupported::is_in_group);
         twins::<fn(&io::Error) -> bool>(may_not_write, unsupported::may_not_write);
         twins::<fn(Descriptor, u64, u64) -> bool>(is_locked, unsupported::is_locked);
+        type Waits = fn(Descriptor, u64, u64) -> io::Result<()>;
+        twins::<Waits>(wait_for_lock, unsupported::wait_for_lock);
+        twins::<fn(Descriptor, u64, u64)>(release_locks, unsupported::release_locks);
         twins::<fn(&io::Error) -> bool>(no_room, unsupported::no_room);
         twins::<fn(&io::Error) -> bool>(too_large, unsupported::too_large);
         twins::<fn(&io::Error) -> bool>(no_allocation, unsupported::no_allocation);

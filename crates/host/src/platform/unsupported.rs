@@ -65,6 +65,12 @@ pub(crate) fn is_locked(_: Descriptor, _: u64, _: u64) -> bool {
     true
 }
 
+pub(crate) fn wait_for_lock(_: Descriptor, _: u64, _: u64) -> io::Result<()> {
+    unsupported()
+}
+
+pub(crate) fn release_locks(_: Descriptor, _: u64, _: u64) {}
+
 pub(crate) fn no_room(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::StorageFull
 }

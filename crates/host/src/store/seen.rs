@@ -155,8 +155,18 @@ impl Store {
         Ok(inner.engine.invalidate_loads(key, inner.floor(namespace)))
     }
 
-    /// Counts a value that was stored by [`Store::replace`].
+    /// Counts a value that was stored by [`Store::replace`], or elsewhere.
     pub fn count_write(&self) {
         self.0.count_write();
+    }
+
+    /// Counts an entry that was deleted elsewhere.
+    pub fn count_delete(&self) {
+        self.0.count(Counter::Deletes);
+    }
+
+    /// Counts a loaded value that was refused elsewhere, because its lease had ended.
+    pub fn count_invalidated_load(&self) {
+        self.0.count(Counter::InvalidatedLoads);
     }
 }

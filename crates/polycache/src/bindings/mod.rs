@@ -16,6 +16,7 @@ use std::time::Duration;
 pub use crate::lock::{LockStep, Locking};
 pub use crate::origin::Origin;
 pub use crate::prefetch::PREFETCHED;
+pub use crate::tier::{ByteStore, Durability, Ended, Opening, StoreKind};
 pub use crate::update::{Found, ATTEMPTS as UPDATE_ATTEMPTS};
 pub use load::{Filled, LoadStep, Loading};
 pub use payload::{Payload, Payloads};
@@ -391,7 +392,7 @@ impl Bindings for Cache {
         if let Some(remote) = self.tier().remote() {
             remote.count_outside(found);
         }
-        if let Some(store) = self.store() {
+        if let Some(store) = self.tier().counting() {
             store.add_counts(&Counts {
                 hits: u64::from(found),
                 misses: u64::from(!found),
@@ -428,7 +429,7 @@ impl Bindings for Cache {
         if let Some(remote) = self.tier().remote() {
             remote.count_found_later();
         }
-        if let Some(store) = self.store() {
+        if let Some(store) = self.tier().counting() {
             store.count_found_later();
         }
     }

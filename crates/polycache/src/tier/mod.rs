@@ -1,8 +1,10 @@
-//! The tier that a cache's entries live in: a directory, or this process' memory.
+//! The tier that a cache's entries live in: a directory, this process' memory, a server, or another library's store.
 //!
-//! Both answer the same questions, and only they know which it is. A memory tier of objects over a directory
+//! All answer the same questions, and only they know which it is. A memory tier of objects over a directory
 //! is [`crate::memory`]'s.
 
+#[cfg(feature = "bindings")]
+mod byte_store;
 mod host;
 mod locks;
 mod memory;
@@ -14,6 +16,10 @@ mod remote;
 mod stamps;
 mod stored;
 
+#[cfg(feature = "bindings")]
+pub use byte_store::{ByteStore, Durability, Ended, Opening, StoreKind};
+#[cfg(feature = "bindings")]
+pub(crate) use byte_store::{StoreOptions, StoreTier};
 pub(crate) use host::HostTier;
 pub(crate) use memory::{MemoryTier, Options};
 pub(crate) use place::Place;
@@ -23,7 +29,7 @@ pub(crate) use stored::{Object, Stored};
 
 use crate::observe::Answer;
 use crate::Error;
-use polycache_host::{Hit, MemoryHits, Report, Stats, Store, Token};
+use polycache_host::{Hit, MachineStats, MemoryHits, Report, Stats, Store, Token, Usage};
 use polycache_operations::{Bounds, Event, Holder, Lease, Leases, Load, Step};
 use std::path::Path;
 use std::sync::Arc;
@@ -37,6 +43,9 @@ pub(crate) const OVERHEAD: u64 = 160;
 pub(crate) enum Seen {
     Hit(Hit),
     Stored(Stored),
+    /// In a byte store, by its mark.
+    #[cfg(feature = "bindings")]
+    Marked(u64),
     /// On a server, by its head.
     #[cfg(feature = "remote")]
     Record(remote::RecordHead),
@@ -109,6 +118,12 @@ pub(crate) trait Tier: Send + Sync {
 
     /// The directory, even if it does not know whether a read would find an entry again.
     fn directory(&self) -> Option<&Store> {
+        self.store()
+    }
+
+    /// Where reads are counted that the tier did not see.
+    #[cfg_attr(not(feature = "bindings"), allow(dead_code))]
+    fn counting(&self) -> Option<&Store> {
         self.store()
     }
 
@@ -192,6 +207,16 @@ pub(crate) trait Tier: Send + Sync {
         false
     }
     fn stats(&self) -> Result<Stats, Error>;
+    /// What all processes did; `None` without a directory.
+    fn machine_stats(&self) -> Result<Option<MachineStats>, Error> {
+        let stats = self.directory().map(Store::machine_stats);
+        Ok(stats.transpose()?)
+    }
+    /// The namespaces that take the most space; `None` without a directory.
+    fn usage(&self, most: usize) -> Result<Option<Vec<Usage>>, Error> {
+        let usage = self.directory().map(|store| store.usage(most));
+        Ok(usage.transpose()?)
+    }
     fn check(&self) -> Result<Report, Error>;
     fn flush(&self) -> Result<(), Error>;
     fn close(&self);

@@ -42,6 +42,25 @@ pub(super) fn release(file: &File, byte: u64) -> io::Result<()> {
     result_of(unsafe { libc::fcntl(file.as_raw_fd(), libc::F_OFD_SETLK, &mut lock) })
 }
 
+/// Waits for the locks of some bytes, as their only holder.
+pub(crate) fn wait_for_lock(descriptor: Descriptor, byte: u64, len: u64) -> io::Result<()> {
+    loop {
+        let mut lock = description(EXCLUSIVE, byte, len);
+        // SAFETY: `lock` is valid for the call; a bad descriptor only gives an error.
+        match result_of(unsafe { libc::fcntl(descriptor, libc::F_OFD_SETLKW, &mut lock) }) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            done => return done,
+        }
+    }
+}
+
+/// Releases the locks of some bytes.
+pub(crate) fn release_locks(descriptor: Descriptor, byte: u64, len: u64) {
+    let mut lock = description(NONE, byte, len);
+    // SAFETY: as for `wait_for_lock`. Nothing that could fail matters here: the locks end with the descriptor.
+    unsafe { libc::fcntl(descriptor, libc::F_OFD_SETLK, &mut lock) };
+}
+
 pub(super) fn description(kind: libc::c_short, byte: u64, len: u64) -> libc::flock {
     // SAFETY: flock is plain data for which all zero bytes are valid.
     let mut lock: libc::flock = unsafe { std::mem::zeroed() };

@@ -14,7 +14,7 @@ mod wiped;
 pub(crate) use clock::{monotonic, now, ticks};
 pub use files::SystemIo;
 pub(crate) use fork::{forks, keep_in_child, open_for_this_process, set_up_once as notice_forks};
-pub(crate) use locks::is_locked;
+pub(crate) use locks::{is_locked, release_locks, wait_for_lock};
 pub(crate) use wiped::WipedWord;
 
 use crate::error::Error;

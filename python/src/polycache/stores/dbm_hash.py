@@ -1,0 +1,79 @@
+"""What the hash files of gdbm, ndbm and Berkeley DB have in common: one process has them open, and
+a kill in the middle of a write may leave a file that is no whole one."""
+
+import logging
+from abc import abstractmethod
+from pathlib import Path
+from typing import Any, ClassVar
+
+from .store import Opening, Store
+
+_log = logging.getLogger("polycache")
+_OVERHEAD = 32
+"""Bytes that an entry takes beside its key and value, about."""
+
+
+class HashStore(Store):
+    durabilities = ("none",)
+    counts = True
+    max_value = 2**30
+
+    failures: ClassVar[tuple[type[Exception], ...]] = (OSError,)
+    """What a file that is not whole raises."""
+
+    def __init__(self, opening: Opening) -> None:
+        self._folder = opening.folder
+        if opening.ended != "closed" and not opening.read_only:
+            self._remove()
+        try:
+            self._database = self._opened(
+                opening.folder / "dict", "r" if opening.read_only else "c"
+            )
+        except self.failures as error:
+            if opening.read_only:
+                raise
+            _log.warning("a damaged file in %s is made anew: %s", opening.folder, error)
+            self._remove()
+            self._database = self._opened(opening.folder / "dict", "c")
+
+    @abstractmethod
+    def _opened(self, path: Path, flag: str) -> Any:
+        """The library's object, a mapping."""
+
+    def _remove(self) -> None:
+        for file in self._folder.iterdir():
+            file.unlink()
+
+    def get(self, key: bytes) -> bytes | None:
+        try:
+            found: bytes = self._database[key]
+            return found
+        except KeyError:
+            return None
+
+    def put(self, key: bytes, value: bytes) -> int:
+        before = self._weight(key)
+        self._database[key] = value
+        return len(key) + len(value) + _OVERHEAD - before
+
+    def delete(self, key: bytes) -> int:
+        before = self._weight(key)
+        if before:
+            del self._database[key]
+        return -before
+
+    def _weight(self, key: bytes) -> int:
+        try:
+            return len(key) + len(self._database[key]) + _OVERHEAD
+        except KeyError:
+            return 0
+
+    def scan(self, prefix: bytes, cursor: bytes | None) -> tuple[list[bytes], bytes | None]:
+        # Its own iteration skips keys when others are deleted meanwhile.
+        return [key for key in self._database.keys() if key.startswith(prefix)], None  # noqa: SIM118
+
+    def size(self) -> int:
+        return sum(self._weight(key) for key in self._database.keys())  # noqa: SIM118
+
+    def close(self) -> None:
+        self._database.close()
