@@ -12,6 +12,8 @@ use std::time::Duration;
 const LOOK: Duration = Duration::from_millis(200);
 /// How long a connection that listens may take to be made.
 pub(super) const CONNECT: Duration = Duration::from_secs(2);
+/// A channel that every user needs the right to anyway: pushes of a connection in RESP2 are its messages.
+const CHANNEL: &str = "__redis__:invalidate";
 
 /// Hears of writes until the connection ends. Its settings are those of the program's own client; `verify` sees it
 /// first.
@@ -50,6 +52,12 @@ fn listen(
         tracking.arg("PREFIX").arg(prefix);
     }
     tracking.exec(&mut connection)?;
+    // Nothing is said there to a connection in RESP3. But what a server keeps for one that does not read, because its
+    // process was stopped, is bounded for subscribers alone (`client-output-buffer-limit pubsub`, 32 MiB; then
+    // the connection is closed): for all others it grows until the server is out of memory. The reply, which may be
+    // that this user has no right to it, comes among the pushes.
+    let subscribe = cmd("SUBSCRIBE").arg(CHANNEL).get_packed_command();
+    connection.send_packed_command(&subscribe)?;
     ear.armed();
     connection.set_read_timeout(Some(LOOK))?;
     while !ear.is_over() {
@@ -61,7 +69,7 @@ fn listen(
                 ear.pushed(data.into_iter().next().and_then(keys_of));
             }
             Ok(_) => {}
-            Err(error) if error.is_timeout() => {}
+            Err(error) if error.is_timeout() || error.code() == Some("NOPERM") => {}
             Err(error) => return Err(error),
         }
     }

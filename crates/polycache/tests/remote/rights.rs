@@ -27,6 +27,38 @@ fn a_user_who_may_not_track_reads_through() {
     });
 }
 
+/// A listener whose process was stopped reads nothing: what the server keeps for it must have a bound, and has one
+/// for subscribers.
+#[test]
+fn what_a_server_keeps_for_a_listener_has_a_bound() {
+    everywhere(|server| {
+        let one = host(format!("redis://127.0.0.1:{}", server.port));
+        listens(&one.cache);
+        until("it subscribes", || {
+            let subscribers: String = server.ask("CLIENT LIST TYPE pubsub").expect("a list");
+            subscribers.lines().count() == 1
+        });
+    });
+}
+
+#[test]
+fn a_user_who_may_not_subscribe_is_told_of_writes() {
+    somewhere(|server| {
+        server
+            .ask::<redis::Value>("ACL SETUSER silent on >secret ~polycache* +@all -subscribe")
+            .expect("they are rights");
+        let url = format!("redis://silent:secret@127.0.0.1:{}", server.port);
+        let (one, other) = (host(url.as_str()), host(url.as_str()));
+        listens(&one.cache);
+        listens(&other.cache);
+        for number in 1..20 {
+            one.cache.set("k", &number).unwrap();
+            until("it hears", || other.cache.get("k").unwrap() == Some(number));
+        }
+        assert!(one.cache.remote_stats().unwrap().listens);
+    });
+}
+
 /// The rights that docs/remote.md tells to give.
 #[test]
 fn the_least_rights_are_enough() {
