@@ -114,6 +114,12 @@ bench-failures: build typescript-dist ## a Redis that is killed, hangs, is full:
 	@bench/failures/setup.sh
 	@PYTHONPATH=$(CURDIR)/bench:$(PYTHONPATH) QUICK=$(QUICK) python bench/failures/run.py $(ARGS)
 
+.PHONY: bench-listeners
+bench-listeners: build ## what it costs a server to tell 1, 10 and 100 hosts of writes; QUICK=1 for a short look
+	@tools/setup.sh python
+	@bench/listeners/setup.sh
+	@PYTHONPATH=$(CURDIR)/bench:$(PYTHONPATH) QUICK=$(QUICK) python bench/listeners/run.py $(ARGS)
+
 .PHONY: report readme
 report: ## pages of all benchmarks' results: target/report/index.html
 	@tools/setup.sh python

@@ -13,6 +13,7 @@ LIMITS = {
     "http": r"^(constant|map)\b",
     "host": r"^copy$",
     "hit-ratio": r"^(opt|belady)",
+    "listeners": r"^(no-listener|opt-in|broadcast)",
 }
 
 
