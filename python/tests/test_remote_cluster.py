@@ -2,6 +2,7 @@
 
 import os
 import subprocess
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from shutil import which
@@ -58,9 +59,11 @@ def empty(request: pytest.FixtureRequest) -> None:
 
 def shared(remote: Any, folder: Path) -> None:
     """Two hosts share what they write, whichever primary it is on."""
+    # New hosts each time: what others have read there may be served for a second more.
+    place = Path(tempfile.mkdtemp(dir=folder))
     with (
-        Cache(folder / "one", remote=remote, timeout="5s") as one,
-        Cache(folder / "two", remote=remote, timeout="5s") as two,
+        Cache(place / "one", remote=remote, timeout="5s") as one,
+        Cache(place / "two", remote=remote, timeout="5s") as two,
     ):
         keys = [f"k{number}" for number in range(30)]
         one.set_many(dict.fromkeys(keys, "first"))
