@@ -302,7 +302,9 @@ fn top_goes_on_with_a_directory_that_was_made_anew() {
         .map(|path| std::ffi::CString::new(path.to_str().unwrap()).unwrap());
     // SAFETY: both are texts that end with a zero.
     let failed = unsafe {
-        libc::renameat2(
+        libc::syscall(
+            // musl has no function of that name before 1.2.6.
+            libc::SYS_renameat2,
             libc::AT_FDCWD,
             paths[0].as_ptr(),
             libc::AT_FDCWD,

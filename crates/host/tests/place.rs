@@ -240,7 +240,9 @@ fn an_exchanged_directory_is_never_opened() {
             while !stop.load(Ordering::SeqCst) {
                 // SAFETY: both names end with a zero byte.
                 unsafe {
-                    libc::renameat2(
+                    libc::syscall(
+                        // musl has no function of that name before 1.2.6.
+                        libc::SYS_renameat2,
                         libc::AT_FDCWD,
                         names.0.as_ptr(),
                         libc::AT_FDCWD,
