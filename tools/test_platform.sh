@@ -24,7 +24,8 @@ case ${1:-} in
   *) sed -n '2,/^set -/{/^#/s/^# \{0,1\}//p}' "${BASH_SOURCE[0]}" >&2; exit 2 ;;
 esac
 shift
-(($#)) || set -- -p polycache-host -p polycache
+# Not the examples of docstrings: rustdoc is of the other compiler.
+(($#)) || set -- -p polycache-host -p polycache --tests
 
 # The standard library is built from its source, so no other Rust is asked for.
 export RUSTC=$bin/rustc-web RUSTC_BOOTSTRAP=1
