@@ -1,0 +1,8 @@
+/** Values over HTTP: encoded once, with entity tags, compressed variants and conditions, for any server. */
+export type { CacheControl } from './cache-control.ts'
+export { CODINGS, type Coding } from './codings.ts'
+export type { Composite, WithinOptions } from './composite.ts'
+export type { RespondOptions } from './policy.ts'
+export { HttpProblem, type ProblemMembers } from './problem.ts'
+export { Representation, type RepresentationOptions } from './representation.ts'
+export type { RequestLike } from './web.ts'
