@@ -49,7 +49,7 @@ export class Composite implements Selectable {
 
   /** The document. */
   text(): string {
-    return Buffer.from(this.bytes).toString()
+    return this.#pieces.copy().toString()
   }
 
   /** As `Representation.respond`. */

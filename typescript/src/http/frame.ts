@@ -64,7 +64,7 @@ export class Pieces {
   }
 
   /** In one piece of its own. */
-  copy(): Uint8Array {
-    return Uint8Array.from(this.joined())
+  copy(): Buffer {
+    return Buffer.from(this.joined())
   }
 }

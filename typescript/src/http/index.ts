@@ -2,7 +2,17 @@
 export type { CacheControl } from './cache-control.ts'
 export { CODINGS, type Coding } from './codings.ts'
 export type { Composite, WithinOptions } from './composite.ts'
+export {
+  type Asked,
+  type Endpoint,
+  type EndpointOptions,
+  endpoint,
+  type Source,
+} from './endpoint.ts'
+export { type FastifyReplyLike, type FastifyRequestLike, sendFastify } from './fastify.ts'
+export { type NodeRequest, type NodeResponse, send } from './node.ts'
 export type { RespondOptions } from './policy.ts'
 export { HttpProblem, type ProblemMembers } from './problem.ts'
 export { Representation, type RepresentationOptions } from './representation.ts'
+export { type StreamRange, type StreamRangeOptions, streamRange } from './stream-range.ts'
 export type { RequestLike } from './web.ts'

@@ -79,8 +79,7 @@ export class Representation implements Selectable {
 
   /** The bytes as text. */
   text(): string {
-    const { buffer, byteOffset, length } = this.bytes
-    return Buffer.from(buffer, byteOffset, length).toString()
+    return this.#identity.bytes.toString()
   }
 
   /**

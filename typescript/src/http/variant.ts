@@ -23,7 +23,8 @@ export interface Around {
 
 /** The bytes of a representation in one content coding. */
 export class Variant {
-  readonly bytes: Uint8Array
+  /** A Buffer, because Fastify takes nothing else. */
+  readonly bytes: Buffer
   readonly coding: Coding | 'identity'
   readonly contentType: string
   #etag: string | undefined
@@ -33,7 +34,7 @@ export class Variant {
   #age = -1
 
   constructor(bytes: Uint8Array, coding: Coding | 'identity', contentType: string) {
-    this.bytes = bytes
+    this.bytes = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
     this.coding = coding
     this.contentType = contentType
   }
