@@ -1,5 +1,6 @@
 /** A small JSON document around a value, put together without touching the value's bytes. */
 import type { Selectable, Selected } from './answer.ts'
+import { weak } from './entity-tag.ts'
 import { type Frame, Pieces } from './frame.ts'
 import type { Policy, RespondOptions } from './policy.ts'
 import type { Representation } from './representation.ts'
@@ -44,7 +45,7 @@ export class Composite implements Selectable {
 
   /** The weak tag of the value where the fields are incidental, else undefined. */
   get etag(): string | undefined {
-    return this.#incidental ? `W/${this.#of.etag}` : undefined
+    return this.#incidental ? weak(this.#of.etag) : undefined
   }
 
   /** The document. */

@@ -10,6 +10,16 @@ export function entityTag(bytes: Uint8Array): string {
   return `"${digest.subarray(0, 16).toString('base64url')}"`
 }
 
+/** Whether text is a tag, in its quotes. */
+export function isEntityTag(text: string): boolean {
+  return /^(?:W\/)?"[\x21\x23-\x7e\x80-\xff]*"$/.test(text)
+}
+
+/** The same tag as a weak one. */
+export function weak(tag: string): string {
+  return tag.startsWith('W/') ? tag : `W/${tag}`
+}
+
 // An element may be empty (RFC 9110 5.6.1), and a tag may have a comma in it.
 const ELEMENT = /[ \t]*(?:((?:W\/)?"[\x21\x23-\x7e\x80-\xff]*")[ \t]*)?(?:,|$)/y
 

@@ -14,5 +14,11 @@ export { type NodeRequest, type NodeResponse, send } from './node.ts'
 export type { RespondOptions } from './policy.ts'
 export { HttpProblem, type ProblemMembers } from './problem.ts'
 export { Representation, type RepresentationOptions } from './representation.ts'
+export {
+  type AnswerStore,
+  type FetchHandler,
+  type ResponseCacheOptions,
+  responseCache,
+} from './response-cache.ts'
 export { type StreamRange, type StreamRangeOptions, streamRange } from './stream-range.ts'
 export type { RequestLike } from './web.ts'

@@ -76,7 +76,7 @@ function makePolicy(options: RespondOptions): Policy {
   if (!(compressFrom >= 0)) throw new InvalidArgument('compressFrom is a number of bytes')
   const text = typeof cacheControl === 'string' ? cacheControl : cacheControlText(cacheControl)
   const always = ['cache-control', checkedValue('cache-control', text)]
-  const vary = new Set((options.vary ?? []).map((name) => checkedName(name)))
+  const vary = new Set((options.vary ?? []).map(checkedName))
   // Only those that can be made here.
   const usable = codings.filter((coding) => CODINGS.includes(coding))
   if (usable.length > 0) vary.add('accept-encoding')
@@ -89,7 +89,8 @@ function makePolicy(options: RespondOptions): Policy {
   return { always, codings: usable, compressFrom }
 }
 
-function checkedName(name: unknown): string {
+/** @throws InvalidArgument */
+export function checkedName(name: unknown): string {
   if (typeof name === 'string' && NAME.test(name)) return name.toLowerCase()
   throw new InvalidArgument(`${JSON.stringify(name)} is no name of a header field`)
 }

@@ -4,6 +4,7 @@ import { checkNames } from '../option-names.ts'
 import type { Selectable, Selected } from './answer.ts'
 import { CODINGS, type Coding, compress } from './codings.ts'
 import { Composite, type WithinOptions } from './composite.ts'
+import { isEntityTag } from './entity-tag.ts'
 import { Frame } from './frame.ts'
 import { checkedValue, type Policy, type RespondOptions } from './policy.ts'
 import { type Answers, Variant } from './variant.ts'
@@ -18,11 +19,17 @@ export interface RepresentationOptions {
    * current, so there is no Age.
    */
   readonly storedAt?: number
+  /** The entity tag of the bytes, where they have one already. Default: a hash of them. */
+  readonly etag?: string
+  /** Milliseconds since 1970, for tests. Default: the system's clock. */
+  readonly clock?: () => number
 }
 
 const OPTIONS: ReadonlySet<string> = new Set<keyof RepresentationOptions>([
   'contentType',
   'storedAt',
+  'etag',
+  'clock',
 ])
 const WITHIN: ReadonlySet<string> = new Set<keyof WithinOptions>(['incidental'])
 const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json(?:[ \t]*;|$)/i
@@ -43,6 +50,7 @@ export class Representation implements Selectable {
   readonly storedAt: number | undefined
   readonly #identity: Variant
   readonly #variants: Map<Coding, Variant | Promise<Variant>> = new Map()
+  readonly #clock: () => number
   #frame: Frame | undefined
   #frameName = ''
 
@@ -50,12 +58,15 @@ export class Representation implements Selectable {
   constructor(bytes: Uint8Array, options: RepresentationOptions = {}) {
     if (!(bytes instanceof Uint8Array)) throw new InvalidArgument('bytes are a Uint8Array')
     checkNames(options, OPTIONS)
-    const { contentType = 'application/json', storedAt } = options
+    const { contentType = 'application/json', storedAt, etag, clock = Date.now } = options
     if (storedAt !== undefined && !Number.isFinite(storedAt))
       throw new InvalidArgument('storedAt is a number of ms since 1970')
     this.contentType = checkedValue('content-type', contentType)
     this.storedAt = storedAt
-    this.#identity = new Variant(bytes, 'identity', contentType)
+    if (etag !== undefined && !isEntityTag(etag))
+      throw new InvalidArgument(`${etag} is no entity tag: write '"v1"' with the quotes`)
+    this.#clock = clock
+    this.#identity = new Variant(bytes, 'identity', contentType, etag)
   }
 
   /** The bytes, without a content coding. */
@@ -68,7 +79,7 @@ export class Representation implements Selectable {
     return this.#identity.bytes.length
   }
 
-  /** The strong entity tag of the bytes (RFC 9110 8.8.3). A compressed variant has another one. */
+  /** The entity tag of the bytes, a strong one unless you gave another (RFC 9110 8.8.3). A compressed variant has another one. */
   get etag(): string {
     return this.#identity.etag
   }
@@ -139,7 +150,7 @@ export class Representation implements Selectable {
   /** In whole seconds; -1 for what is current. A clock that was set back makes nothing younger than 0. */
   #age(): number {
     if (this.storedAt === undefined) return -1
-    return Math.max(0, Math.floor((Date.now() - this.storedAt) / 1000))
+    return Math.max(0, Math.floor((this.#clock() - this.storedAt) / 1000))
   }
 
   #variant(coding: Coding): Variant | Promise<Variant> {

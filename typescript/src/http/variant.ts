@@ -1,7 +1,7 @@
 /** A representation in one content coding, with the answers that are made of it. */
 import type { Answer, Selected } from './answer.ts'
 import type { Coding } from './codings.ts'
-import { entityTag } from './entity-tag.ts'
+import { entityTag, weak } from './entity-tag.ts'
 import { Fields } from './fields.ts'
 import type { Policy } from './policy.ts'
 
@@ -33,10 +33,11 @@ export class Variant {
   #policy: Policy | undefined
   #age = -1
 
-  constructor(bytes: Uint8Array, coding: Coding | 'identity', contentType: string) {
+  constructor(bytes: Uint8Array, coding: Coding | 'identity', contentType: string, etag?: string) {
     this.bytes = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
     this.coding = coding
     this.contentType = contentType
+    this.#etag = etag
   }
 
   /** A hash of these very bytes, so each variant has its own (RFC 9110 8.8.3.3). */
@@ -60,8 +61,9 @@ export class Variant {
 
   #make(policy: Policy, age: number): Answers {
     const aged = age < 0 ? policy.always : [...policy.always, 'age', String(age)]
+    const type = this.contentType === '' ? [] : ['content-type', this.contentType]
     const encoding = this.coding === 'identity' ? [] : ['content-encoding', this.coding]
-    const described = ['content-type', this.contentType, ...encoding, ...aged]
+    const described = [...type, ...encoding, ...aged]
     const tag = ['etag', this.etag]
     const length = ['content-length', String(this.bytes.length)]
     const fields = new Fields([...described, ...tag, ...length])
@@ -76,7 +78,7 @@ export class Variant {
       head: { status: 200, fields, body: undefined },
       notModified: unmodified([...aged, ...tag]),
       around: around(),
-      incidental: around('etag', `W/${this.etag}`),
+      incidental: around('etag', weak(this.etag)),
     }
   }
 }
