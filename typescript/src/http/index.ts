@@ -11,6 +11,12 @@ export {
 } from './endpoint.ts'
 export { type FastifyReplyLike, type FastifyRequestLike, sendFastify } from './fastify.ts'
 export { type NodeRequest, type NodeResponse, send } from './node.ts'
+export {
+  type IncomingLike,
+  type NodeHandlerOptions,
+  nodeHandler,
+  type OutgoingLike,
+} from './node-handler.ts'
 export type { RespondOptions } from './policy.ts'
 export { HttpProblem, type ProblemMembers } from './problem.ts'
 export { Representation, type RepresentationOptions } from './representation.ts'

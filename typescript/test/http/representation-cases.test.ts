@@ -1,5 +1,5 @@
 /** `spec/http/representation.json`: what bytes in memory answer. */
-import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib'
+import * as zlib from 'node:zlib'
 import { expect, test } from 'vitest'
 import { Representation, type RespondOptions } from '../../src/http/index.ts'
 import { camel, checkFields, type ExpectedFields } from '../support/http-cases.ts'
@@ -21,7 +21,11 @@ interface Case {
   }
 }
 
-const DECODE = { gzip: gunzipSync, br: brotliDecompressSync, zstd: zstdDecompressSync }
+const DECODE = {
+  gzip: zlib.gunzipSync,
+  br: zlib.brotliDecompressSync,
+  zstd: zlib.zstdDecompressSync,
+}
 const { cases } = readSpec<{ cases: Case[] }>('http/representation.json')
 const NOW = Date.UTC(2026, 0, 1)
 

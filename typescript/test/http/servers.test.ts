@@ -1,5 +1,5 @@
 /** One endpoint in every framework, over real connections: whatever the framework, HTTP is the same. */
-import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib'
+import * as zlib from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import {
   CODINGS,
@@ -13,9 +13,9 @@ import { dial, exchange, parsed, sendRaw } from '../support/http-exchange.ts'
 import { type Listening, SERVERS } from '../support/http-servers.ts'
 
 const DECODE: Record<Coding, (bytes: Buffer) => Buffer> = {
-  gzip: gunzipSync,
-  br: brotliDecompressSync,
-  zstd: zstdDecompressSync,
+  gzip: zlib.gunzipSync,
+  br: zlib.brotliDecompressSync,
+  zstd: zlib.zstdDecompressSync,
 }
 const VALUE = JSON.stringify(Array.from({ length: 2000 }, (_, id) => ({ id, name: `n${id}ü` })))
 const value = new Representation(Buffer.from(VALUE))
