@@ -10,6 +10,18 @@ export {
   type Source,
 } from './endpoint.ts'
 export { type FastifyReplyLike, type FastifyRequestLike, sendFastify } from './fastify.ts'
+export {
+  type NextCacheControl,
+  type NextCacheHandler,
+  type NextCacheHandlerOptions,
+  type NextEntry,
+  type NextGetContext,
+  type NextSetContext,
+  type NextStore,
+  nextCacheHandler,
+} from './next-cache-handler.ts'
+export type { Tags, TagTimes } from './next-tags.ts'
+export type { NextValue } from './next-values.ts'
 export { type NodeRequest, type NodeResponse, send } from './node.ts'
 export {
   type IncomingLike,
