@@ -21,6 +21,7 @@ const VALUE = JSON.stringify(Array.from({ length: 2000 }, (_, id) => ({ id, name
 const value = new Representation(Buffer.from(VALUE))
 /** Far more than a socket's buffers hold. */
 const large = new Representation(Buffer.alloc(20_000_000, 'x'), { contentType: 'text/plain' })
+const list = new Representation(Buffer.from(JSON.stringify(Array(3_000_000).fill(1))))
 
 let counter = 0
 const failures: unknown[] = []
@@ -30,6 +31,7 @@ const served = endpoint(
     if (what === 'within') return value.within('value', { n: counter++, who: header('x-who') })
     if (what === 'incidental') return value.within('value', { n: counter++ }, { incidental: true })
     if (what === 'large') return large
+    if (what === 'around') return list.within('value', { who: header('x-who') })
     if (what === 'fails') throw new Error('the password is 1234')
     if (what === 'gone') throw new HttpProblem(404, 'There is no such stream.')
     if (what === 'nothing') return undefined as never
@@ -205,6 +207,24 @@ describe.each(Object.keys(SERVERS))('%s', (name) => {
     half.destroy()
     const { status, body } = await ask('/?what=large')
     expect([status, body.length]).toEqual([200, 20_000_000])
+  })
+
+  test('answers that wait for slow clients stay their own', async () => {
+    const sockets = await Promise.all(Array.from({ length: 5 }, () => dial(server.port)))
+    const begun = sockets.map((socket, who) => {
+      socket.write(
+        `GET /?what=around HTTP/1.1\r\nHost: t\r\nConnection: close\r\nX-Who: w${who}\r\n\r\n`,
+      )
+      return new Promise<void>((resolve) => socket.once('readable', () => resolve()))
+    })
+    await Promise.all(begun)
+    const bodies = sockets.map(async (socket) => {
+      const chunks: Buffer[] = []
+      for await (const chunk of socket) chunks.push(chunk as Buffer)
+      return parsed(Buffer.concat(chunks)).body.toString()
+    })
+    for (const [who, body] of (await Promise.all(bodies)).entries())
+      expect(body.slice(-14)).toBe(`1],"who":"w${who}"}`)
   })
 
   test('keeps a connection for several requests', async () => {
