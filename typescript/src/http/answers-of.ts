@@ -115,6 +115,6 @@ function other(stored: StoredAnswer, policy: Policy, { method }: Request, now: n
   const type = fields.find(([name]) => name === 'content-type')
   const age = String(Math.max(0, Math.floor((now - made) / 1000)))
   const list = [...(type ?? []), ...policy.always, 'age', age]
-  const isEmpty = method === 'HEAD' || status === 204 || status === 304
+  const isEmpty = method === 'HEAD' || [204, 205, 304].includes(status)
   return toResponse({ status, fields: new Fields(list), body: isEmpty ? undefined : body })
 }

@@ -1,10 +1,12 @@
 /** One handler for every framework: it asks a source for what to serve, and answers, also when the source fails. */
 import { InvalidArgument } from '../errors.ts'
 import { type Answer, answer, type Selectable } from './answer.ts'
+import type { Composite } from './composite.ts'
 import { asGet, type FastifyReplyLike, type FastifyRequestLike, replyWith } from './fastify.ts'
 import { answerNode, type NodeRequest, type NodeResponse, write } from './node.ts'
 import { policyOf, type RespondOptions } from './policy.ts'
 import { HttpProblem, problemAnswer, problemOf } from './problem.ts'
+import type { Representation } from './representation.ts'
 import { toResponse } from './web.ts'
 
 /** What a source is told of a request. Its members may be taken apart. */
@@ -19,8 +21,11 @@ export interface Asked {
   readonly header: (name: string) => string | undefined
 }
 
-/** Gives what to serve: a `Representation`, or one `within` fields. */
-export type Source = (asked: Asked) => Selectable | Promise<Selectable>
+/** What is served: a value, or a document around one. */
+export type Served = Representation | Composite
+
+/** Gives what to serve; undefined is answered 404. */
+export type Source = (asked: Asked) => Served | undefined | Promise<Served | undefined>
 
 /** Options of `endpoint`. */
 export interface EndpointOptions extends RespondOptions {
@@ -132,17 +137,14 @@ function ask(
   if (method !== 'GET' && method !== 'HEAD') return problemAnswer(405, method)
   try {
     const subject = source(asked)
-    const made = isPromise(subject)
-      ? subject.then((given) => respond(checked(given)))
-      : respond(checked(subject))
+    const made =
+      subject instanceof Promise
+        ? subject.then((given) => respond(checked(given)))
+        : respond(checked(subject))
     return made instanceof Promise ? made.catch((error) => failed(error, method)) : made
   } catch (error) {
     return failed(error, method)
   }
-}
-
-function isPromise<T>(value: T | Promise<T>): value is Promise<T> {
-  return value instanceof Promise
 }
 
 /** A source that finds nothing serves no empty answer. */

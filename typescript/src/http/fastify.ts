@@ -1,6 +1,7 @@
 /** Answers through Fastify's reply, so that hooks and what plugins add to every answer stay in force. */
 import { Readable } from 'node:stream'
-import type { Answer, Selectable } from './answer.ts'
+import type { Answer } from './answer.ts'
+import type { Served } from './endpoint.ts'
 import { Pieces } from './frame.ts'
 import { answerNode, type NodeRequest } from './node.ts'
 import { policyOf, type RespondOptions } from './policy.ts'
@@ -27,7 +28,7 @@ export interface FastifyReplyLike {
 export function sendFastify<R extends FastifyReplyLike>(
   request: FastifyRequestLike,
   reply: R,
-  subject: Selectable,
+  subject: Served,
   options?: RespondOptions,
 ): R | Promise<R> {
   const made = answerNode(asGet(request.raw), subject, policyOf(options))

@@ -7,6 +7,9 @@ export {
   type Endpoint,
   type EndpointOptions,
   endpoint,
+  type FastifyServed,
+  type NodeServed,
+  type Served,
   type Source,
 } from './endpoint.ts'
 export { type FastifyReplyLike, type FastifyRequestLike, sendFastify } from './fastify.ts'

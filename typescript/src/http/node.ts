@@ -1,5 +1,6 @@
 /** Answers written to the response of node:http, Express, Connect and node:http2's compatible API. */
 import { type Answer, answer, type Selectable } from './answer.ts'
+import type { Served } from './endpoint.ts'
 import { Pieces } from './frame.ts'
 import { type Policy, policyOf, type RespondOptions } from './policy.ts'
 
@@ -25,7 +26,7 @@ export interface NodeResponse {
 export function send(
   request: NodeRequest,
   response: NodeResponse,
-  subject: Selectable,
+  subject: Served,
   options?: RespondOptions,
 ): undefined | Promise<void> {
   const made = answerNode(request, subject, policyOf(options))

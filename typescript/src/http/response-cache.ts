@@ -1,4 +1,5 @@
 /** A cache for a handler's own answers: shared, so it never gives one user's private answer to another. */
+import { randomUUID } from 'node:crypto'
 import { type Duration, milliseconds } from '../duration.ts'
 import { InvalidArgument } from '../errors.ts'
 import { checkNames } from '../option-names.ts'
@@ -22,6 +23,7 @@ import { toResponse } from './web.ts'
 /** What is asked of a cache; a `Cache` has it. Give it a namespace of its own. */
 export interface AnswerStore {
   get(key: string): Promise<unknown>
+  set(key: string, value: string, options: { ttl: Duration }): Promise<unknown>
   entry(key: string): Promise<{ readonly value: unknown; readonly version: bigint } | undefined>
   getOrSet<T>(key: string, loader: () => Promise<T>, options: { ttl: Duration }): Promise<T>
   compareAndSet(
@@ -92,6 +94,8 @@ const PASS_AFTER_FAILURE = 1000
 /** What is loaded anew lies here for those who wait for it. */
 const AGAIN = '#again'
 const AGAIN_FOR = { ms: 1000 }
+/** Before a key without the values of fields: what is written there when its answers are forgotten. */
+const CHANGED = 'changed '
 const SAFE: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'TRACE'])
 
 /** What a handler brought: an answer that is stored, or one that is for its own caller alone. */
@@ -167,9 +171,10 @@ class ResponseCache {
     const given = this.#keyOf(request)
     const refusal = given === undefined ? 'key' : this.#refusal(request)
     if (given === undefined || refusal !== undefined) return this.#pass(request, refusal ?? 'key')
+    const base = keyOf(given, request, undefined)
     const key = keyOf(given, request, this.#vary)
     const found = await this.#cache.get(key)
-    if (!isEntry(found)) return this.#missed(key, request)
+    if (!isEntry(found)) return this.#missed(base, key, request)
     const now = this.#now()
     if ('pass' in found) {
       return now < found.until
@@ -206,16 +211,27 @@ class ResponseCache {
 
   /** Forgets the answers of a key for all values of the fields in it, of which a walk through the cache tells. */
   async #forget(base: string): Promise<void> {
-    if (this.#vary.length > 0) await this.#cache.deletePrefix(base)
-    else await Promise.all([this.#cache.delete(base), this.#cache.delete(base + AGAIN)])
+    if (this.#vary.length === 0) {
+      await Promise.all([this.#cache.delete(base), this.#cache.delete(base + AGAIN)])
+      return
+    }
+    // Loads under way have no entry yet that the walk could find: they look at this before and after.
+    await this.#cache.set(CHANGED + base, randomUUID(), { ttl: AT_MOST })
+    await this.#cache.deletePrefix(base)
   }
 
-  async #missed(key: string, request: Request): Promise<Response> {
+  /** Differs after the answers of a key were forgotten. A delete of a key alone ends a load of it. */
+  async #changed(base: string): Promise<unknown> {
+    return this.#vary.length === 0 ? undefined : this.#cache.get(CHANGED + base)
+  }
+
+  async #missed(base: string, key: string, request: Request): Promise<Response> {
     const refused = onlyIfCached(request)
     if (refused !== undefined) return refused
     // Of HEAD nothing would be learned that a GET could be answered with.
     if (request.method === 'HEAD') return this.#pass(request, 'method')
     let made: Made | undefined
+    const before = await this.#changed(base)
     const loaded = await this.#cache.getOrSet(
       key,
       async () => {
@@ -225,7 +241,9 @@ class ResponseCache {
       { ttl: AT_MOST },
     )
     if (made === undefined) return this.#joined(key, request, loaded, undefined)
-    await this.#cache.touch(key, this.#remaining(loaded))
+    if ((await this.#changed(base)) === before)
+      await this.#cache.touch(key, this.#remaining(loaded))
+    else await this.#cache.delete(key)
     return this.#brought(key, request, made)
   }
 

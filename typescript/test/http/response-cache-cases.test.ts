@@ -101,6 +101,7 @@ async function run(
 function watchingLeases(cache: Cache, refreshing: Set<Promise<void>>) {
   return {
     get: cache.get.bind(cache),
+    set: cache.set.bind(cache),
     entry: cache.entry.bind(cache),
     getOrSet: cache.getOrSet.bind(cache),
     compareAndSet: cache.compareAndSet.bind(cache),

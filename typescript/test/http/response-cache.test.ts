@@ -66,6 +66,36 @@ test('callers that waited for a handler that throws ask themselves', async () =>
   expect(reasons).toEqual(Array.from({ length: 5 }, (_, user) => `Error: no page for u${user}`))
 })
 
+test.each([[[]], [['accept-language']]])(
+  'a POST ends a load under way, with the fields %j in the key',
+  async (vary) => {
+    let version = 1
+    const { handler, go, asked } = held(
+      () => new Response(String(version), { headers: { 'cache-control': 'max-age=60' } }),
+    )
+    const answer = responseCache(
+      cache,
+      (request) => {
+        if (request.method === 'GET') return handler(request)
+        version++
+        return new Response('done')
+      },
+      { vary },
+    )
+    const before = answer(ask({ 'accept-language': 'de' }))
+    while (asked.length === 0) await new Promise((resolve) => setImmediate(resolve))
+    const late = version
+    await answer(new Request('http://test.example/', { method: 'POST' }))
+    go()
+    await before
+    // Whatever the first caller got, nobody gets it from the cache: it may be of before.
+    expect(late).toBe(1)
+    const after = await answer(ask({ 'accept-language': 'de' }))
+    expect(after.headers.get('cache-status')).toBe('polycache; fwd=miss; stored')
+    expect(await after.text()).toBe('2')
+  },
+)
+
 test('a key of your own, and undefined for what is not cached', async () => {
   let asked = 0
   const handler = () =>
