@@ -42,10 +42,13 @@ export interface Endpoint {
   fetch(request: Request): Response | Promise<Response>
   /** node:http, Express and Connect. */
   node(request: NodeServed, response: NodeResponse): void | Promise<void>
+  /** Fastify; its hooks run, and plugins may add fields. */
   fastify<R extends FastifyReplyLike>(request: FastifyServed, reply: R): R | Promise<R>
+  /** Hono. */
   hono(context: {
     readonly req: { readonly raw: Request; param(): Record<string, string> }
   }): Response | Promise<Response>
+  /** Elysia. */
   elysia(context: {
     readonly request: Request
     readonly params?: object

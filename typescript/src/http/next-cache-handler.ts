@@ -53,9 +53,13 @@ export interface NextEntry {
 
 /** The methods that Next calls. */
 export interface NextCacheHandler {
+  /** The entry of a key, or null; also where a tag of it was revalidated since. */
   get(key: string, context?: NextGetContext): Promise<NextEntry | null>
+  /** Stores what Next has made; null for a page that is not found. */
   set(key: string, value: NextValue | null, context?: NextSetContext): Promise<void>
+  /** Has the entries of tags made anew: at once, or, with `expire` in seconds, behind the old ones until then. */
   revalidateTag(tags: string | readonly string[], durations?: { expire?: number }): Promise<void>
+  /** Does nothing: nothing is kept for one request. */
   resetRequestCache(): void
 }
 

@@ -5,7 +5,9 @@ import { policyOf, type RespondOptions } from './policy.ts'
 
 /** What is asked of a request; the Web's Request has it. */
 export interface RequestLike {
+  /** As `GET`. */
   readonly method: string
+  /** Looks a field up by its name in lower case. */
   readonly headers: { get(name: string): string | null }
 }
 

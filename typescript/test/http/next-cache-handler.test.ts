@@ -3,7 +3,8 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { type NextCacheHandler, type NextValue, nextCacheHandler } from '../../src/http/index.ts'
+import { type NextCacheHandler, nextCacheHandler } from '../../src/http/index.ts'
+import type { NextValue } from '../../src/http/next-values.ts'
 import { Cache, InvalidArgument } from '../../src/index.ts'
 
 const PAGE = {
