@@ -20,7 +20,10 @@ import {
 } from './stored-answer.ts'
 import { toResponse } from './web.ts'
 
-/** What is asked of a cache; a `Cache` has it. Give it a namespace of its own. */
+/**
+ * What is asked of a cache; a `Cache` has it. Give it a namespace of its own, and `memory: { isolation: 'none' }`: what is read is
+ * never changed.
+ */
 export interface AnswerStore {
   get(key: string): Promise<unknown>
   set(key: string, value: string, options: { ttl: Duration }): Promise<unknown>
