@@ -56,7 +56,9 @@ export const SERVERS: Readonly<Record<string, (endpoint: Endpoint) => Promise<Li
     app.addHook('onSend', async (_, reply) => {
       reply.header('x-hook', 'ran')
     })
-    app.all('/*', endpoint.fastify)
+    // It makes the route for HEAD itself.
+    app.get('/*', endpoint.fastify)
+    app.post('/*', endpoint.fastify)
     await app.listen({ port: 0, host: '127.0.0.1' })
     return { port: (app.server.address() as AddressInfo).port, close: () => app.close() }
   },
