@@ -26,8 +26,8 @@ export interface Selectable {
   readonly size: number
   /** What a client gets that accepts this coding; at once if it is there. */
   select(coding: Coding | 'identity', policy: Policy): Selected | Promise<Selected>
-  /** Whether there are variants with this coding. */
-  readonly codable: boolean
+  /** The codings in which it can be had, of those of the policy. */
+  codings(policy: Policy): readonly Coding[]
 }
 
 /** What was selected, and its answers. */
@@ -58,7 +58,7 @@ export function answer(
   if (method !== 'GET' && method !== 'HEAD') return problemAnswer(405, method)
   const coding = chooseCoding(
     acceptEncoding,
-    subject.codable ? policy.codings : [],
+    subject.codings(policy),
     subject.size < policy.compressFrom,
   )
   if (coding === undefined) return problemAnswer(406, method)

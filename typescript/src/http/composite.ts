@@ -1,7 +1,10 @@
 /** A small JSON document around a value, put together without touching the value's bytes. */
 import type { Selectable, Selected } from './answer.ts'
+import type { Coding } from './codings.ts'
 import { weak } from './entity-tag.ts'
-import { type Frame, Pieces } from './frame.ts'
+import type { Envelope } from './envelope.ts'
+import { Pieces } from './frame.ts'
+import { FRAMES_GZIP } from './gzip-frame.ts'
 import type { Policy, RespondOptions } from './policy.ts'
 import type { Representation } from './representation.ts'
 import { type RequestLike, respondWith } from './web.ts'
@@ -15,16 +18,23 @@ export interface WithinOptions {
   readonly incidental?: boolean
 }
 
+const GZIP: readonly Coding[] = FRAMES_GZIP ? ['gzip'] : []
+const NONE: readonly Coding[] = []
+
 /** `{"value":<bytes>,...}`: what `Representation.within` makes. */
 export class Composite implements Selectable {
   readonly #of: Representation
+  readonly #envelope: Envelope
+  readonly #tail: string
   readonly #pieces: Pieces
   readonly #incidental: boolean
 
   /** Made by `Representation.within`. */
-  constructor(of: Representation, frame: Frame, tail: string, incidental: boolean) {
+  constructor(of: Representation, envelope: Envelope, tail: string, incidental: boolean) {
     this.#of = of
-    this.#pieces = new Pieces(frame, tail)
+    this.#envelope = envelope
+    this.#tail = tail
+    this.#pieces = new Pieces(envelope.plain, tail)
     this.#incidental = incidental
   }
 
@@ -38,9 +48,9 @@ export class Composite implements Selectable {
     return this.#pieces.length
   }
 
-  /** A document that differs each time is not compressed. */
-  get codable(): boolean {
-    return false
+  /** gzip, which allows a value that was compressed before among text that was not. */
+  codings({ codings }: Policy): readonly Coding[] {
+    return codings.includes('gzip') ? GZIP : NONE
   }
 
   /** The weak tag of the value where the fields are incidental, else undefined. */
@@ -59,13 +69,20 @@ export class Composite implements Selectable {
   }
 
   /** What `answer` asks for. */
-  select(_coding: unknown, policy: Policy): Selected {
-    const { around, incidental } = this.#of.answers(policy)
-    const { etag, fields, notModified } = this.#incidental ? incidental : around
-    const length = this.#pieces.length
+  select(coding: Coding | 'identity', policy: Policy): Selected | Promise<Selected> {
+    if (coding === 'identity') return this.#selected(policy, this.#pieces, false)
+    const { gzip } = this.#envelope
+    return gzip instanceof Promise
+      ? gzip.then((frame) => this.#selected(policy, frame.with(this.#tail), true))
+      : this.#selected(policy, gzip.with(this.#tail), true)
+  }
+
+  #selected(policy: Policy, body: Pieces, isGzip: boolean): Selected {
+    const { etag, fields, notModified } = this.#of.answers(policy).around(this.#incidental, isGzip)
+    const { length } = body
     return {
       etag,
-      full: { status: 200, fields, length, body: this.#pieces },
+      full: { status: 200, fields, length, body },
       head: { status: 200, fields, length, body: undefined },
       notModified,
     }

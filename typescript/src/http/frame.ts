@@ -1,34 +1,35 @@
 /** Bytes around which text is put, again and again. */
 
 /**
- * A name and a value, as `{"value":[1,2,3]`, with room behind for what differs from answer to answer. A server that
+ * Bytes as `{"value":[1,2,3]`, with room behind for what differs from answer to answer. A server that
  * copies what it is given is handed this very memory, so the value is copied once and not twice.
  */
 export class Frame {
   #memory: Buffer
   readonly #fixed: number
 
-  constructor(name: string, value: Uint8Array) {
-    const head = `{${JSON.stringify(name)}:`
-    const size = Buffer.byteLength(head)
-    this.#fixed = size + value.length
+  constructor(parts: readonly Uint8Array[]) {
+    this.#fixed = parts.reduce((size, part) => size + part.length, 0)
     this.#memory = Buffer.allocUnsafeSlow(this.#fixed + 256)
-    this.#memory.write(head)
-    this.#memory.set(value, size)
+    let at = 0
+    for (const part of parts) {
+      this.#memory.set(part, at)
+      at += part.length
+    }
   }
 
-  /** Number of bytes before the text. */
+  /** Number of bytes before what differs. */
   get size(): number {
     return this.#fixed
   }
 
-  /** The bytes before the text; they never change. */
+  /** The bytes before what differs; they never change. */
   get fixed(): Uint8Array {
     return this.#memory.subarray(0, this.#fixed)
   }
 
-  /** The bytes and a text of `size` bytes; only until the next call, so for who copies them before that. */
-  around(text: string, size: number): Uint8Array {
+  /** The bytes and what differs, of `size` bytes; only until the next call, so for who copies them before that. */
+  around(tail: string | Uint8Array, size: number): Uint8Array {
     const end = this.#fixed + size
     if (end > this.#memory.length) {
       // What was handed out stays whole: it is other memory.
@@ -36,21 +37,22 @@ export class Frame {
       grown.set(this.fixed)
       this.#memory = grown
     }
-    this.#memory.write(text, this.#fixed)
+    if (typeof tail === 'string') this.#memory.write(tail, this.#fixed)
+    else this.#memory.set(tail, this.#fixed)
     return this.#memory.subarray(0, end)
   }
 }
 
-/** The body of an answer in two pieces: a frame, and the text after it. */
+/** The body of an answer in two pieces: a frame, and what comes after it. */
 export class Pieces {
   readonly frame: Frame
-  readonly tail: string
+  readonly tail: string | Uint8Array
   readonly #tailSize: number
 
-  constructor(frame: Frame, tail: string) {
+  constructor(frame: Frame, tail: string | Uint8Array) {
     this.frame = frame
     this.tail = tail
-    this.#tailSize = Buffer.byteLength(tail)
+    this.#tailSize = typeof tail === 'string' ? Buffer.byteLength(tail) : tail.length
   }
 
   /** Number of bytes. */

@@ -5,7 +5,7 @@ import type { Selectable, Selected } from './answer.ts'
 import { CODINGS, type Coding, compress } from './codings.ts'
 import { Composite, type WithinOptions } from './composite.ts'
 import { isEntityTag } from './entity-tag.ts'
-import { Frame } from './frame.ts'
+import { Envelope } from './envelope.ts'
 import { checkedValue, type Policy, type RespondOptions } from './policy.ts'
 import { type Answers, Variant } from './variant.ts'
 import { type RequestLike, respondWith } from './web.ts'
@@ -51,8 +51,7 @@ export class Representation implements Selectable {
   readonly #identity: Variant
   readonly #variants: Map<Coding, Variant | Promise<Variant>> = new Map()
   readonly #clock: () => number
-  #frame: Frame | undefined
-  #frameName = ''
+  #envelope: Envelope | undefined
 
   /** @throws InvalidArgument */
   constructor(bytes: Uint8Array, options: RepresentationOptions = {}) {
@@ -84,8 +83,9 @@ export class Representation implements Selectable {
     return this.#identity.etag
   }
 
-  get codable(): boolean {
-    return true
+  /** All that the policy has. */
+  codings({ codings }: Policy): readonly Coding[] {
+    return codings
   }
 
   /** The bytes as text. */
@@ -110,18 +110,17 @@ export class Representation implements Selectable {
    */
   within(name: string, fields: object = {}, options: WithinOptions = {}): Composite {
     checkNames(options, WITHIN)
-    if (this.#frame === undefined || this.#frameName !== name) {
+    if (this.#envelope?.name !== name) {
       if (!JSON_TYPE.test(this.contentType))
         throw new InvalidArgument(`only JSON has fields around it, and this is ${this.contentType}`)
-      this.#frame = new Frame(name, this.bytes)
-      this.#frameName = name
+      this.#envelope = new Envelope(name, this.bytes)
     }
     if (Object.hasOwn(fields, name))
       throw new InvalidArgument(`${name} is the name of the value; a field needs another one`)
     const text = JSON.stringify(fields)
     if (text?.[0] !== '{') throw new InvalidArgument('fields are an object')
     const tail = text === '{}' ? '}' : `,${text.slice(1)}`
-    return new Composite(this, this.#frame, tail, options.incidental === true)
+    return new Composite(this, this.#envelope, tail, options.incidental === true)
   }
 
   /**

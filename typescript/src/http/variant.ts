@@ -7,10 +7,8 @@ import type { Policy } from './policy.ts'
 
 /** The answers to a client that accepts the variant, and what answers with more bytes around it are made of. */
 export interface Answers extends Selected {
-  /** Of a document around it that has no tag. */
-  readonly around: Around
-  /** Of a document around it that has its tag as a weak one. */
-  readonly incidental: Around
+  /** Of a document around it: with its tag as a weak one, or none; in gzip, or as it is. Made when first asked for. */
+  around(isIncidental: boolean, isGzip: boolean): Around
 }
 
 /** What answers with a document around the variant have in common. */
@@ -64,21 +62,30 @@ export class Variant {
     const type = this.contentType === '' ? [] : ['content-type', this.contentType]
     const encoding = this.coding === 'identity' ? [] : ['content-encoding', this.coding]
     const described = [...type, ...encoding, ...aged]
+    const arounds: Around[] = []
     const tag = ['etag', this.etag]
     const length = ['content-length', String(this.bytes.length)]
     const fields = new Fields([...described, ...tag, ...length])
-    const around = (...more: string[]): Around => ({
-      etag: more[1],
-      fields: new Fields([...described, ...more]),
-      notModified: unmodified([...aged, ...more]),
-    })
+    const around = (isIncidental: boolean, isGzip: boolean): Around => {
+      const at = (isIncidental ? 1 : 0) + (isGzip ? 2 : 0)
+      if (arounds[at] !== undefined) return arounds[at]
+      const etag = isIncidental ? weak(this.etag) : undefined
+      const more = etag === undefined ? [] : ['etag', etag]
+      const coded = isGzip ? ['content-encoding', 'gzip'] : []
+      const made = {
+        etag,
+        fields: new Fields([...described, ...coded, ...more]),
+        notModified: unmodified([...aged, ...more]),
+      }
+      arounds[at] = made
+      return made
+    }
     return {
       etag: this.etag,
       full: { status: 200, fields, body: this.bytes },
       head: { status: 200, fields, body: undefined },
       notModified: unmodified([...aged, ...tag]),
-      around: around(),
-      incidental: around('etag', weak(this.etag)),
+      around,
     }
   }
 }

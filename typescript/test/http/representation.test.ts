@@ -42,6 +42,20 @@ test('answers that are read later are each their own, also where a long text mak
   }
 })
 
+test('in gzip, too, whatever the length of the text and of the value', async () => {
+  for (const size of [0, 1, 1000, 200_000]) {
+    const one = new Representation(Buffer.from(JSON.stringify('v'.repeat(size))))
+    for (const length of [0, 1, 65_530, 65_536, 140_000]) {
+      const text = 'é'.repeat(length)
+      const answer = one
+        .within('n'.repeat(length), { text })
+        .respond(ask({ 'accept-encoding': 'gzip, identity;q=0' }))
+      const body = gunzipSync(Buffer.from(await (await answer).arrayBuffer()))
+      expect(JSON.parse(body.toString())).toEqual({ ['n'.repeat(length)]: 'v'.repeat(size), text })
+    }
+  }
+})
+
 test('documents have the members of JSON: names are quoted, undefined is left out', () => {
   const one = new Representation(Buffer.from('1'))
   const date = new Date(0)

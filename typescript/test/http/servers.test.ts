@@ -146,6 +146,21 @@ describe.each(Object.keys(SERVERS))('%s', (name) => {
     expect([head.status, head.body.length, head.fields.etag]).toEqual([200, 0, undefined])
   })
 
+  test('puts fields around a value that was compressed before', async () => {
+    for (const who of ['w1', 'ü'.repeat(10), 'x'.repeat(5000)]) {
+      const asked = ['Accept-Encoding: gzip, br', `X-Who: ${who}`]
+      const { fields, body } = await ask('/?what=within', asked)
+      expect(fields['content-encoding']).toEqual(['gzip'])
+      expect(fields['content-length']).toEqual([String(body.length)])
+      const document = JSON.parse(zlib.gunzipSync(body).toString())
+      expect([document.value, document.who]).toEqual([JSON.parse(VALUE), who])
+      expect(body.length).toBeLessThan(VALUE.length / 2 + 5000)
+    }
+    const head = await ask('/?what=within', ['Accept-Encoding: gzip'], 'HEAD')
+    expect([head.fields['content-encoding'], head.body.length]).toEqual([['gzip'], 0])
+    expect((await ask('/?what=within', ['Accept-Encoding: identity;q=0, br'])).status).toBe(406)
+  })
+
   test('incidental fields leave the value its tag, as a weak one', async () => {
     const first = await ask('/?what=incidental')
     expect(first.fields.etag).toEqual([`W/${value.etag}`])
