@@ -8,7 +8,7 @@ export interface RequestLike {
   /** As `GET`. */
   readonly method: string
   /** Looks a field up by its name in lower case. */
-  readonly headers: { get(name: string): string | null }
+  readonly headers: Pick<Headers, 'get'>
 }
 
 /** The answer to a request; at once, unless a variant has to be compressed first. */
