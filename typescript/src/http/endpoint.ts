@@ -2,7 +2,13 @@
 import { InvalidArgument } from '../errors.ts'
 import { type Answer, answer, type Selectable } from './answer.ts'
 import type { Composite } from './composite.ts'
-import { asGet, type FastifyReplyLike, type FastifyRequestLike, replyWith } from './fastify.ts'
+import {
+  asGet,
+  type FastifyRawReply,
+  type FastifyReplyLike,
+  type FastifyRequestLike,
+  replyWith,
+} from './fastify.ts'
 import { answerNode, type NodeRequest, type NodeResponse, write } from './node.ts'
 import { policyOf, type RespondOptions } from './policy.ts'
 import { HttpProblem, problemAnswer, problemOf } from './problem.ts'
@@ -44,6 +50,11 @@ export interface Endpoint {
   node(request: NodeServed, response: NodeResponse): void | Promise<void>
   /** Fastify; its hooks run, and plugins may add fields. */
   fastify<R extends FastifyReplyLike>(request: FastifyServed, reply: R): R | Promise<R>
+  /**
+   * Fastify without its onSend hooks, as `reply.hijack` has it: what `reply.header` has set is kept. For documents around
+   * a value, which then need not be copied for the hooks.
+   */
+  fastifyRaw(request: FastifyServed, reply: FastifyRawReply): void | Promise<void>
   /** Hono. */
   hono(context: {
     readonly req: { readonly raw: Request; param(): Record<string, string> }
@@ -125,6 +136,16 @@ export function endpoint(source: Source, options: EndpointOptions = {}): Endpoin
       const made = node(request.raw, request.params, asGet(request.raw))
       if (made instanceof Promise) return made.then((later) => replyWith(request, reply, later))
       return replyWith(request, reply, made)
+    },
+    fastifyRaw(request, reply) {
+      const { raw } = reply
+      for (const [name, value] of Object.entries(reply.getHeaders())) {
+        if (value !== undefined) raw.setHeader(name, value)
+      }
+      reply.hijack()
+      const made = node(request.raw, request.params)
+      if (made instanceof Promise) return made.then((later) => write(raw, later))
+      write(raw, made)
     },
   }
 }

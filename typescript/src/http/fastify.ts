@@ -3,7 +3,7 @@ import { Readable } from 'node:stream'
 import type { Answer } from './answer.ts'
 import type { Served } from './endpoint.ts'
 import { Pieces } from './frame.ts'
-import { answerNode, type NodeRequest } from './node.ts'
+import { answerNode, type NodeRequest, type NodeResponse } from './node.ts'
 import { policyOf, type RespondOptions } from './policy.ts'
 
 /** What is asked of a request; Fastify's has it. */
@@ -16,6 +16,15 @@ export interface FastifyReplyLike {
   code(status: number): unknown
   headers(fields: Record<string, string>): unknown
   send(payload?: unknown): unknown
+}
+
+/** What is asked of a reply that is written to directly; Fastify's has it. */
+export interface FastifyRawReply {
+  readonly raw: NodeResponse & {
+    setHeader(name: string, value: string | number | readonly string[]): unknown
+  }
+  getHeaders(): Record<string, string | number | string[] | undefined>
+  hijack(): unknown
 }
 
 /**

@@ -62,6 +62,16 @@ export const SERVERS: Readonly<Record<string, (endpoint: Endpoint) => Promise<Li
     await app.listen({ port: 0, host: '127.0.0.1' })
     return { port: (app.server.address() as AddressInfo).port, close: () => app.close() }
   },
+  'Fastify without hooks': async (endpoint) => {
+    const app = fastify()
+    app.addHook('onRequest', async (_, reply) => {
+      reply.header('x-hook', 'ran')
+    })
+    app.get('/*', endpoint.fastifyRaw)
+    app.post('/*', endpoint.fastifyRaw)
+    await app.listen({ port: 0, host: '127.0.0.1' })
+    return { port: (app.server.address() as AddressInfo).port, close: () => app.close() }
+  },
   ...(bun !== undefined && {
     'Bun.serve': (endpoint: Endpoint) => served(endpoint.fetch),
     Hono: (endpoint: Endpoint) => {
