@@ -35,6 +35,7 @@ FEATURES = "derive,metrics,redis-cluster,redis-sentinel,remote,tokio,tracing"
 MODULES = ("polycache", "polycache.opentelemetry", "polycache.redis_namespace")
 ENTRIES = (
     "src/index.ts",
+    "src/http/index.ts",
     "src/memory/index.ts",
     "src/opentelemetry.ts",
     "src/redis-namespace/index.ts",

@@ -4,6 +4,7 @@ import { defineConfig, type UserConfig } from 'tsdown'
 const config: UserConfig = defineConfig({
   entry: {
     index: 'src/index.ts',
+    http: 'src/http/index.ts',
     memory: 'src/memory/index.ts',
     opentelemetry: 'src/opentelemetry.ts',
     'redis-namespace': 'src/redis-namespace/index.ts',

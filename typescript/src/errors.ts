@@ -31,6 +31,7 @@ export type ErrorCode =
   | 'remote_unavailable'
   | 'wait_timeout'
   | 'conflict'
+  | 'http_problem'
 
 /** The class of all errors of this package. A loader's own errors are passed on unchanged. */
 export abstract class PolycacheError extends Error {

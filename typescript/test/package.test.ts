@@ -93,6 +93,23 @@ const rule: NamespaceOptions = { namespace: 'x', commands: { X: [['kee', 1, 1, 1
 console.log(JSON.stringify([...words, typeof wrong, typeof rule]))
 `
 
+/** A program that serves values, with the types of node:http alone. */
+const HTTP = `
+import { createServer } from 'node:http'
+import { Cache, PolycacheError } from 'polycache'
+import { endpoint, HttpProblem, nextCacheHandler, nodeHandler, Representation, responseCache } from 'polycache/http'
+
+const page = new Representation(Buffer.from('[1]'))
+const served = endpoint(({ query }) => page.within('value', { q: query.get('q') }), { cacheControl: { maxAge: '5s' } })
+createServer(served.node)
+createServer(nodeHandler(responseCache(new Cache(), () => new Response('a'), { vary: ['accept-language'] })))
+new (nextCacheHandler(new Cache()))()
+// @ts-expect-error there is no such option
+const wrong = () => endpoint(() => page, { colour: 'red' })
+const response = await served.fetch(new Request('http://localhost/?q=1'))
+console.log(await response.text(), new HttpProblem(404, 'Gone.') instanceof PolycacheError, typeof wrong)
+`
+
 /** A program that has its caches observed. */
 const METRICS = `
 import { metrics } from '@opentelemetry/api'
@@ -169,6 +186,7 @@ function inspect(): void {
     writeFileSync(join(folder, 'namespaces.ts'), NAMESPACES)
     writeFileSync(join(folder, 'memory.ts'), MEMORY)
     writeFileSync(join(folder, 'metrics.ts'), METRICS)
+    writeFileSync(join(folder, 'http.ts'), HTTP)
     // The peer dependency, which the program installs.
     mkdirSync(join(modules, '@opentelemetry'))
     const api = join('@opentelemetry', 'api')
@@ -178,7 +196,7 @@ function inspect(): void {
   afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
   test('are JavaScript with types for every platform, and a native part for this one', () => {
-    const code = ['index', 'memory', 'opentelemetry', 'redis-namespace'].flatMap((name) =>
+    const code = ['index', 'http', 'memory', 'opentelemetry', 'redis-namespace'].flatMap((name) =>
       ['js', 'cjs', 'd.ts', 'd.cts'].map((suffix) => `dist/${name}.${suffix}`),
     )
     const licences = ['README.md', 'LICENSE-MIT', 'LICENSE-APACHE']
@@ -245,7 +263,9 @@ function inspect(): void {
       'namespaces.ts',
       'memory.ts',
       'metrics.ts',
+      'http.ts',
     )
+    expect(run(process.execPath, 'http.ts')).toBe('{"value":[1],"q":"1"} true function\n')
     expect(run(process.execPath, 'metrics.ts')).toBe('2 function\n')
     const printed = run(process.execPath, 'consumer.ts', join(folder, 'cache'))
     expect(JSON.parse(printed)).toEqual([

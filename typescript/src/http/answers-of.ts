@@ -1,0 +1,120 @@
+/** Answers to requests, of what is stored. */
+import { answer } from './answer.ts'
+import { Fields } from './fields.ts'
+import { type Policy, policyOf, type RespondOptions } from './policy.ts'
+import { Representation } from './representation.ts'
+import type { StoredAnswer } from './stored-answer.ts'
+import { toResponse } from './web.ts'
+
+/** The answer to a request from a stored one; `status` is for the field Cache-Status. */
+export interface HandedOut {
+  (
+    key: string,
+    stored: StoredAnswer,
+    request: Request,
+    status: string,
+  ): Response | Promise<Response>
+  /** Adds the field to a handler's own answer. */
+  tell(response: Response, status: string): Response
+}
+
+/** A stored answer whose compressed variants are kept. */
+interface Kept {
+  readonly made: number
+  readonly etag: string
+  readonly representation: Representation
+  readonly policies: Map<string, Policy>
+}
+
+/** Most bytes of bodies that are kept with their variants. */
+const MOST = 2 ** 25
+
+/** Hands out answers; the representations of those used last are kept, so that each variant is compressed once. */
+export function answersOf(
+  options: Pick<RespondOptions, 'codings' | 'compressFrom'> & { readonly cacheStatus?: boolean },
+  clock: () => number,
+): HandedOut {
+  const { cacheStatus = true, codings, compressFrom } = options
+  const base = policyOf({
+    ...(codings !== undefined && { codings }),
+    ...(compressFrom !== undefined && { compressFrom }),
+  })
+  const kept = new Map<string, Kept>()
+  let size = 0
+
+  const keptOf = (key: string, stored: StoredAnswer): Kept => {
+    const known = kept.get(key)
+    if (known?.made === stored.made && known.etag === stored.etag) {
+      kept.delete(key)
+      kept.set(key, known)
+      return known
+    }
+    if (known !== undefined) size -= known.representation.size
+    kept.delete(key)
+    const { body, made, etag, fields } = stored
+    const contentType = fields.find(([name]) => name === 'content-type')?.[1] ?? ''
+    const representation = new Representation(body, { contentType, storedAt: made, etag, clock })
+    const one = { made, etag, representation, policies: new Map<string, Policy>() }
+    if (body.length > MOST) return one
+    kept.set(key, one)
+    size += body.length
+    for (const [oldest, { representation: old }] of kept) {
+      if (size <= MOST) break
+      kept.delete(oldest)
+      size -= old.size
+    }
+    return one
+  }
+
+  const handOut = (key: string, stored: StoredAnswer, request: Request, status: string) => {
+    const { representation, policies } = keptOf(key, stored)
+    let policy = policies.get(status)
+    if (policy === undefined) {
+      policy = policyFor(stored, base, cacheStatus ? status : undefined)
+      policies.set(status, policy)
+    }
+    if (stored.status !== 200) return other(stored, policy, request, clock())
+    const { headers } = request
+    const made = answer(
+      representation,
+      policy,
+      request.method,
+      headers.get('if-match'),
+      headers.get('if-none-match'),
+      headers.get('accept-encoding'),
+    )
+    return made instanceof Promise ? made.then(toResponse) : toResponse(made)
+  }
+
+  const tell = (response: Response, status: string) => {
+    if (!cacheStatus) return response
+    const told = new Response(response.body, response)
+    told.headers.append('cache-status', `polycache; ${status}`)
+    return told
+  }
+  return Object.assign(handOut, { tell })
+}
+
+/** The stored fields, as a policy has them; those of the content are the representation's. */
+function policyFor(stored: StoredAnswer, base: Policy, status: string | undefined): Policy {
+  const always: string[] = []
+  const vary = new Set(base.codings.length > 0 ? ['accept-encoding'] : [])
+  for (const [name, value] of stored.fields) {
+    if (name === 'vary') for (const one of value.split(',')) vary.add(one.trim().toLowerCase())
+    else if (name !== 'content-type') always.push(name, value)
+  }
+  vary.delete('')
+  if (vary.size > 0) always.push('vary', [...vary].join(', '))
+  if (status !== undefined) always.push('cache-status', `polycache; ${status}`)
+  return { ...base, always }
+}
+
+/** An answer with another status has no conditions (RFC 9110 13.2.1). */
+function other(stored: StoredAnswer, policy: Policy, { method }: Request, now: number): Response {
+  const { status, body, made, fields } = stored
+  const type = fields.find(([name]) => name === 'content-type')
+  const age = String(Math.max(0, Math.floor((now - made) / 1000)))
+  const list = [...(type ?? []), ...policy.always, 'age', age]
+  const isEmpty = method === 'HEAD' || status === 204 || status === 304
+  return toResponse({ status, fields: new Fields(list), body: isEmpty ? undefined : body })
+}
