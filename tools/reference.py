@@ -36,6 +36,7 @@ MODULES = ("polycache", "polycache.opentelemetry", "polycache.redis_namespace")
 ENTRIES = (
     "src/index.ts",
     "src/http/index.ts",
+    "src/reads/index.ts",
     "src/memory/index.ts",
     "src/opentelemetry.ts",
     "src/redis-namespace/index.ts",

@@ -7,6 +7,7 @@ const config: UserConfig = defineConfig({
     http: 'src/http/index.ts',
     memory: 'src/memory/index.ts',
     opentelemetry: 'src/opentelemetry.ts',
+    reads: 'src/reads/index.ts',
     'redis-namespace': 'src/redis-namespace/index.ts',
   },
   // CommonJS for Jest and the like. Node and Bun take the ES modules for `require` too, by the conditions in package.json,

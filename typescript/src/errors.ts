@@ -25,6 +25,7 @@ export type ErrorCode =
   | 'unsupported_platform'
   | 'closed'
   | 'unknown_command'
+  | 'uncacheable_read'
   | 'command_not_allowed'
   | 'invalid_namespace'
   | 'io'

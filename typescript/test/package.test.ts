@@ -196,8 +196,8 @@ function inspect(): void {
   afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
   test('are JavaScript with types for every platform, and a native part for this one', () => {
-    const code = ['index', 'http', 'memory', 'opentelemetry', 'redis-namespace'].flatMap((name) =>
-      ['js', 'cjs', 'd.ts', 'd.cts'].map((suffix) => `dist/${name}.${suffix}`),
+    const code = ['index', 'http', 'memory', 'opentelemetry', 'reads', 'redis-namespace'].flatMap(
+      (name) => ['js', 'cjs', 'd.ts', 'd.cts'].map((suffix) => `dist/${name}.${suffix}`),
     )
     const licences = ['README.md', 'LICENSE-MIT', 'LICENSE-APACHE']
     for (const file of [...code, ...licences, 'bin/polycache.cjs', 'native/load.cjs']) {

@@ -5,7 +5,12 @@ import { readFileSync } from 'node:fs'
 export const HOST = '127.0.0.1'
 
 /** How often a server reads the stream from Redis; the controller counts. */
-export const READS = { EACH: 'each request', SECOND: 'once a second', NEVER: 'never' }
+export const READS = {
+  EACH: 'each request',
+  SECOND: 'once a second',
+  CHANGE: 'after a change',
+  NEVER: 'never',
+}
 
 const PACKAGES = new URL('../node_modules/', import.meta.url)
 

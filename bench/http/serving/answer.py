@@ -30,9 +30,14 @@ def fetch(url: str) -> str:
     return str(body)
 
 
-def check(body: str, wanted: Entries) -> None:
-    """Raises Unavailable unless the body is an answer with just these entries."""
+def check(body: str, wanted: Entries, alone: bool = False) -> None:
+    """Raises Unavailable unless the body is an answer with just these entries, or these `alone`."""
     answer = _answer(body)
+    # Servers of the value alone say so in their names.
+    if alone:
+        if _as_lists(answer) != wanted:
+            raise Unavailable("the entries that it answered are not those of the stream")
+        return
     if not isinstance(answer, dict) or set(answer) != {"value", "start", "end", "endDate"}:
         raise Unavailable("it did not answer {value, start, end, endDate}")
     if _as_lists(answer["value"]) != wanted:

@@ -20,7 +20,11 @@ PAGE = {
     "redis-next-route-static",
     "ioredis-next-route-static",
 }
-OURS = {"polycache-http", "polycache-host-node-fastify", "polycache-host-bun-elysia"}
+OURS = {"polycache-host-node-fastify", "polycache-host-bun-elysia"} | {
+    f"polycache-http-{client}-{server}"
+    for client in ("ioredis", "redis")
+    for server in ("node-fastify", "bun", "bun-hono", "bun-elysia")
+}
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +55,7 @@ def test_every_server_is_under_sustained_load(run):
 
 def test_a_quick_run_has_the_baseline_and_ours(run):
     for group in run.groups(True):
-        assert {run.BENCH.baseline, "polycache-host-node-fastify", "polycache-http"} <= names(group)
+        assert {run.BENCH.baseline, "polycache-http-ioredis-node-fastify"} <= names(group)
 
 
 def test_servers_run_on_what_their_names_say(run):

@@ -63,6 +63,11 @@ fn the_seeds_meet_everything() {
         "led",
         "arms",
         "hears until",
+        "kept",
+        "not kept",
+        "cached hit",
+        "cached read",
+        "cached read fails",
     ] {
         let times = met.get(what).copied().unwrap_or(0);
         assert!(times >= 10, "{what}: {times} times");

@@ -21,6 +21,7 @@ mod lock;
 mod names;
 mod near;
 mod presence;
+mod reads;
 mod record;
 mod reply;
 mod script;
@@ -44,6 +45,10 @@ pub use lock::{look_at_lock, unlock, Lock, Locked};
 pub use names::{Names, Pushed, RemoteName};
 pub use near::{Copied, Near, Place};
 pub use presence::{is_present, presence, HolderId};
+pub use reads::{
+    begin, near_reply, proof_of, Armed, Begun, Kept, Prefixes, Ticket, Uncached, Wanted, MOST_KEYS,
+    MOST_PREFIXES,
+};
 pub use record::{head, pending_head, Kind, Record, HEAD_LEN, LARGEST_HEADER};
 pub use reply::Reply;
 pub use script::Script;

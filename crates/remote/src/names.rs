@@ -31,6 +31,21 @@ impl RemoteName {
         key
     }
 
+    /// What a connection that reads for the host finds in the slots of `tag` if it is to the node that the host's leader
+    /// hears (`spec/reads.md`, "Proof"). It is none of the beacons, which end in a number.
+    #[must_use]
+    pub fn proof(&self, host: u64, tag: &str) -> Vec<u8> {
+        let mut key = self.beacon_prefix(host);
+        key.extend_from_slice(format!("{{{tag}}}proof").as_bytes());
+        key
+    }
+
+    /// What only remote tiers write, and no cached read is of: beacons, proofs, presences.
+    #[must_use]
+    pub fn internal_prefix(&self) -> Vec<u8> {
+        self.join(b"%")
+    }
+
     /// The list of the participants of a host that live.
     #[must_use]
     pub fn presence(&self, host: u64) -> Vec<u8> {

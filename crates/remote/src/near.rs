@@ -12,6 +12,10 @@ pub enum Place {
     Clock,
     /// A floor's: 0 is the root's, then those of the namespaces around the key, from the outermost on.
     Floor(usize),
+    /// What the leader tells of its arming (`spec/reads.md`).
+    Armed,
+    /// The guard of one of the keys of a cached read.
+    Guard(usize),
 }
 
 /// The answer to a caller that would make a copy.

@@ -4,8 +4,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 /// A V that was read before the copies that it vouches for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Judged(Option<Duration>);
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Judged {
+    heard: Option<Duration>,
+    generation: u16,
+}
 
 /// V, shared by the processes of a host: 16 bits of the leader's generation, 48 of microseconds on a clock
 /// that is never set. 0 in those 48 is none.
@@ -24,8 +27,15 @@ impl<'a> Validity<'a> {
     /// V now. Copies that are read after this call reflect every write up to it.
     #[must_use]
     pub fn judge(self) -> Judged {
-        let micros = self.0.load(Ordering::SeqCst) & TIME;
-        Judged((micros != 0).then(|| Duration::from_micros(micros)))
+        let word = self.0.load(Ordering::SeqCst);
+        let micros = word & TIME;
+        match micros {
+            0 => Judged::NEVER,
+            micros => Judged {
+                heard: Some(Duration::from_micros(micros)),
+                generation: (word >> 48) as u16,
+            },
+        }
     }
 
     /// The leader's generation.
@@ -72,19 +82,28 @@ impl<'a> Validity<'a> {
 
 impl Judged {
     /// No copy may be served.
-    pub const NEVER: Judged = Judged(None);
+    pub const NEVER: Judged = Judged {
+        heard: None,
+        generation: 0,
+    };
+
+    /// The generation of the leader who has moved V.
+    #[must_use]
+    pub fn generation(self) -> u16 {
+        self.generation
+    }
 
     /// How far behind copies are at `now` that were read after this; `None` when none may be served.
     #[must_use]
     pub fn lag(self, now: Duration) -> Option<Duration> {
-        now.checked_sub(self.0?)
+        now.checked_sub(self.heard?)
     }
 
     /// Whether copies that were read after this may be served at `now`: they are no more than `staleness`
     /// behind.
     #[must_use]
     pub fn is_fresh(self, now: Duration, staleness: Duration) -> bool {
-        match self.0 {
+        match self.heard {
             // A V ahead of `now` is another boot's.
             Some(heard) => now
                 .checked_sub(heard)

@@ -1,6 +1,6 @@
 //! The listener step by step: when all copies are cleared, and when V moves.
 
-use polycache_remote::{Act, Heard, Listener, Map, Node, RemoteName};
+use polycache_remote::{proof_of, Act, Heard, Listener, Map, Node, Prefixes, RemoteName};
 use std::time::Duration;
 
 const ARMING: u64 = 1;
@@ -175,4 +175,85 @@ fn pushes_void_what_they_name() {
         Act::AskIdentity
     ]));
     assert!(push(None).starts_with(&[Act::ClearAll, Act::AskIdentity]));
+}
+
+fn prefixes(all: &[&str]) -> Prefixes {
+    all.iter().map(|one| one.as_bytes().to_vec()).collect()
+}
+
+/// A listener that is armed for cached reads of these keys; what it asked for, and what it did then.
+fn armed_for(wanted: &[&str]) -> (Listener, Vec<Vec<u8>>, Vec<Act>) {
+    let mut listener = Listener::new(RemoteName::new("p"), 7, ms(1000), 1);
+    let _ = listener.step(Heard::Wanted(prefixes(wanted)), ms(0));
+    let acts = listener.step(Heard::Map(Some(map(&["one"]))), ms(1));
+    let asked = acts.iter().find_map(|act| match act {
+        Act::Listen { prefixes, .. } => Some(prefixes.clone()),
+        _ => None,
+    });
+    let acts = listener.step(Heard::Armed { arming: 1, node: 0 }, ms(2));
+    (listener, asked.expect("it listens"), acts)
+}
+
+fn told_mark(acts: &[Act]) -> Option<u64> {
+    acts.iter().find_map(|act| match act {
+        Act::TellArmed { mark, .. } => Some(*mark),
+        _ => None,
+    })
+}
+
+#[test]
+fn no_prefix_that_is_asked_for_begins_with_another() {
+    let own = ["p%0000000000000007:", "p:"];
+    let (_, asked, _) = armed_for(&["a", "ab", "p:shop"]);
+    assert_eq!(
+        asked,
+        ["a", own[0], own[1]].map(|one| one.as_bytes().to_vec())
+    );
+    let (_, asked, _) = armed_for(&[""]);
+    assert_eq!(asked, [b"".to_vec()]);
+}
+
+#[test]
+fn the_arming_is_told_after_all_copies_were_cleared_with_its_proof() {
+    let (mut listener, _, acts) = armed_for(&["a"]);
+    let cleared = acts.iter().position(|act| *act == Act::ClearAll);
+    let told = acts
+        .iter()
+        .position(|act| matches!(act, Act::TellArmed { .. }));
+    assert!(cleared.expect("cleared") < told.expect("told"));
+    let mark = told_mark(&acts).expect("told");
+    let proof = acts.iter().any(|act| match act {
+        Act::Send(command) => command.args.first() == Some(&proof_of(mark)),
+        _ => false,
+    });
+    assert!(proof);
+    // FLUSHALL takes it away.
+    let all = Heard::Pushed {
+        arming: 1,
+        node: 0,
+        keys: None,
+    };
+    let again = told_mark(&listener.step(all, ms(3)));
+    assert!(again.is_some() && again != Some(mark));
+}
+
+#[test]
+fn a_push_removes_the_guard_of_any_key_but_those_of_remote_tiers() {
+    let (mut listener, ..) = armed_for(&[""]);
+    let acts = listener.step(pushed(0, b"a".to_vec()), ms(3));
+    assert!(acts.contains(&Act::VoidGuard(b"a".to_vec())));
+    let acts = listener.step(pushed(0, b"p:::k".to_vec()), ms(3));
+    assert!(acts.contains(&Act::VoidGuard(b"p:::k".to_vec())));
+    assert!(acts.contains(&Act::Void(b"::k".to_vec())));
+    let acts = listener.step(pushed(0, b"p%0000000000000009:{0}1".to_vec()), ms(3));
+    assert!(!acts.iter().any(|act| matches!(act, Act::VoidGuard(_))));
+}
+
+#[test]
+fn other_keys_are_heard_of_by_arming_again() {
+    let (mut listener, ..) = armed_for(&["a"]);
+    let acts = listener.step(Heard::Wanted(prefixes(&["a"])), ms(3));
+    assert!(!acts.contains(&Act::End));
+    let acts = listener.step(Heard::Wanted(prefixes(&["a", "b"])), ms(4));
+    assert!(acts.contains(&Act::End) && acts.contains(&Act::AskMap));
 }

@@ -31,7 +31,12 @@ import {
   UnsupportedSerializer,
   UnsupportedVersion,
 } from '../more-errors.ts'
-import type { NativeRemote, RemoteOperations, RemoteOptions } from '../remote/native.ts'
+import type {
+  NativeReads,
+  NativeRemote,
+  RemoteOperations,
+  RemoteOptions,
+} from '../remote/native.ts'
 import type { SocketOperations } from '../remote/sockets.ts'
 import type { MachineStats, Usage } from '../stats.ts'
 
@@ -260,6 +265,7 @@ export interface Native {
   cli(commandLine: string[]): number
   NativeStore: { open(options: OpenOptions): NativeStore }
   NativeRemote: { open(options: RemoteOptions): NativeRemote }
+  NativeReads: { open(remote: NativeRemote, prefixes: Uint8Array[]): NativeReads }
   NativeEncryption: {
     of(keys: readonly { id: number; key: Uint8Array }[]): NativeEncryption
   }

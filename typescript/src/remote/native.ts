@@ -150,6 +150,33 @@ export interface RemoteOperations {
   lockStep(...at: [...At, wait: number, waited: number]): Promise<ArrayBuffer | number>
   unlock(...at: [...At, words: BigUint64Array]): Promise<void>
   locked(...at: At): Promise<boolean>
+  readKnow(cache: number, reads: number): Promise<boolean>
+  readIsKnown(reads: number): boolean
+  readStands(reads: number, slot: number): boolean
+  readKeep(reads: number, slot: number): void
+  readNear(...read: [...At, out: Uint8Array]): number
+  readBegin(...read: [...At, waited: number, out: Uint8Array]): NativeRead | number
+  readEnd(
+    ...read: [
+      ...At,
+      begun: NativeRead,
+      answer: Uint8Array,
+      reply: Uint8Array,
+      length: number,
+      expires: number,
+    ]
+  ): boolean
+  readForget(...read: At): void
+}
+
+/** A cached read that is under way. */
+export interface NativeRead {
+  readonly __read: never
+}
+
+/** The cached reads of a cache; it lives as long as they. */
+export interface NativeReads {
+  readonly number: number
 }
 
 /**

@@ -38,18 +38,18 @@ impl Caller {
         }
     }
 
-    fn time(&self) -> Time {
+    pub(super) fn time(&self) -> Time {
         self.process.network.borrow().now
     }
 
-    fn note(&self, what: &'static str, more: impl FnOnce() -> String) {
+    pub(super) fn note(&self, what: &'static str, more: impl FnOnce() -> String) {
         let who = (self.process.host.number, self.process.number, self.number);
         self.process.network.borrow_mut().note(what, || {
             format!("h{} p{} c{} {}", who.0, who.1, who.2, more())
         });
     }
 
-    fn wait(&self, until: Time) {
+    pub(super) fn wait(&self, until: Time) {
         give_way(Pause::Wait {
             until: Some(until),
             what: Awaited::Load,
@@ -70,6 +70,9 @@ impl Caller {
         };
         let (began, late) = (self.time(), self.late.get());
         let timeout = scenario.timeout;
+        if self.rng.borrow_mut().u32(..100) < scenario.cached {
+            return self.read(key);
+        }
         let mut below = scenario.get;
         let ms = Duration::from_millis;
         let (what, most) = if drawn < below {

@@ -1,6 +1,7 @@
 //! A process of a host: its directory over the simulated memory, as the machines of one key see it.
 
 use super::network::{full_key, namespaces, Network};
+use super::reads::ReadNames;
 use super::scenario::Scenario;
 use crate::memory::Shared;
 use crate::switch::{access, linger};
@@ -9,7 +10,9 @@ use polycache_host::engine::{Engine, Participant};
 use polycache_host::hash::key_hash;
 use polycache_host::{Appender, Lease, Namespace, Token};
 use polycache_operations::{Holder, Lease as GuardLease, Leases};
-use polycache_remote::{Board, BoardWords, Breaker, Copied, Guards, HolderId, Judged, Near, Place};
+use polycache_remote::{
+    Board, BoardWords, Breaker, Copied, Guards, HolderId, Judged, Near, Place, Prefixes,
+};
 use std::cell::RefCell;
 use std::convert::Infallible;
 use std::rc::Rc;
@@ -23,6 +26,8 @@ pub struct Host {
     pub memory: Arc<Shared>,
     pub board: BoardWords,
     pub seed: u64,
+    /// What its listener is to hear of for cached reads.
+    pub wanted: RefCell<Prefixes>,
 }
 
 impl Host {
@@ -42,6 +47,7 @@ pub struct Process {
     pub breaker: Breaker,
     keys: Vec<KeyNames>,
     all: Namespace,
+    pub(super) reads: ReadNames,
 }
 
 /// The names of a key's copies in the directory.
@@ -100,6 +106,11 @@ impl Process {
             breaker: Breaker::default(),
             keys,
             all: near(b"::"),
+            reads: ReadNames {
+                replies: near(b"%r::"),
+                marks: near(b"%g::"),
+                numbers: near(b"%n::"),
+            },
         }
     }
 
@@ -194,6 +205,7 @@ impl AtKey<'_> {
             ),
             Place::Clock => (&names.numbers, b"clock"),
             Place::Floor(floor) => (&names.numbers, &names.floors[floor]),
+            Place::Armed | Place::Guard(_) => unreachable!("an operation of the cache"),
         }
     }
 

@@ -1,7 +1,7 @@
 //! Whether the run kept the promise of `spec/remote.md`.
 
 use super::scenario::Scenario;
-use super::truth::{Read, Serial, Time, Truth};
+use super::truth::{CachedRead, Read, Serial, State, Time, Truth};
 
 /// The promises that were broken.
 pub fn judge(scenario: &Scenario, truth: &Truth) -> Vec<String> {
@@ -10,6 +10,9 @@ pub fn judge(scenario: &Scenario, truth: &Truth) -> Vec<String> {
         for key in 0..scenario.keys.len() {
             reads(scenario, truth, host, key, &mut found);
         }
+    }
+    for host in 0..scenario.hosts {
+        cached_reads(scenario, truth, host, &mut found);
     }
     for span in &truth.spans {
         if span.took > span.most {
@@ -32,11 +35,9 @@ pub fn judge(scenario: &Scenario, truth: &Truth) -> Vec<String> {
 
 /// The intervals in which the key had this value on its primary: begin, end, and whether a clear ended it.
 fn intervals(
-    truth: &Truth,
-    key: usize,
+    states: &[State],
     value: Option<Serial>,
 ) -> impl Iterator<Item = (Time, Time, bool)> + '_ {
-    let states = &truth.states[key];
     states.iter().enumerate().filter_map(move |(place, state)| {
         let next = states.get(place + 1);
         let end = next.map_or(Time::MAX, |next| next.at);
@@ -63,7 +64,7 @@ fn reads(scenario: &Scenario, truth: &Truth, host: usize, key: usize, found: &mu
         .iter()
         .filter(|ack| ack.key == key && ack.host == host)
         .filter_map(|ack| {
-            intervals(truth, key, ack.value)
+            intervals(&truth.states[key], ack.value)
                 .find(|(from, to, _)| *from <= ack.end && *to > ack.begin)
                 .map(|(from, ..)| (ack.end, from.max(ack.begin)))
         })
@@ -81,7 +82,7 @@ fn reads(scenario: &Scenario, truth: &Truth, host: usize, key: usize, found: &mu
             false => read.begin,
         };
         let lower = known.max(oldest(false));
-        let stood = intervals(truth, key, read.value)
+        let stood = intervals(&truth.states[key], read.value)
             .find(|(from, to, by_clear)| *from <= read.end && *to >= known.max(oldest(*by_clear)));
         let flushed = scenario.nodes > 1
             && truth
@@ -102,6 +103,45 @@ fn reads(scenario: &Scenario, truth: &Truth, host: usize, key: usize, found: &mu
                 read.begin, read.end
             )),
             _ => {}
+        }
+    }
+}
+
+/// The cached reads of a host's callers: as [`reads`], but that the host's own writes may be as old as others', and that
+/// a read goes back behind none of the same keys.
+fn cached_reads(scenario: &Scenario, truth: &Truth, host: usize, found: &mut Vec<String>) {
+    let staleness = scenario.staleness.as_nanos() as u64;
+    let of_host = |one: &&CachedRead| one.read.host == host;
+    let mut all: Vec<&CachedRead> = truth.cached_reads.iter().filter(of_host).collect();
+    all.sort_by_key(|one| one.read.end);
+    let mut seen: Vec<(u64, usize, Time, Time)> = Vec::new();
+    for CachedRead { of, read } in all {
+        let same = |one: &&(u64, usize, Time, Time)| (one.0, one.1) == (*of, read.key);
+        let before = seen.iter().filter(same).filter(|one| one.2 < read.begin);
+        let known = before.map(|one| one.3).max().unwrap_or(0);
+        let bound = read.begin.saturating_sub(staleness);
+        // Some clients of a host may speak to a new primary while others, and its listener, still speak to the old one.
+        let mut failovers = truth.failovers.iter();
+        let is_split = scenario.late > 0 && failovers.any(|at| (bound..=read.end).contains(at));
+        let lower = match read.near {
+            true if is_split => bound,
+            true => known.max(bound),
+            false => known.max(read.begin),
+        };
+        match intervals(&truth.records[read.key], read.value)
+            .find(|(from, to, _)| *from <= read.end && *to >= lower)
+        {
+            Some((from, ..)) => seen.push((*of, read.key, read.end, from)),
+            // Nobody notes when a server removes what has expired.
+            None if read.value.is_none() && scenario.expiring > 0 => {}
+            None => found.push(format!(
+                "h{host} k{}: a cached read of {of:b} found {:?} between {} and {} ({}), but it was not so since {lower}",
+                read.key,
+                read.value,
+                read.begin,
+                read.end,
+                if read.near { "a copy" } else { "from the server" },
+            )),
         }
     }
 }

@@ -4,7 +4,7 @@ use super::host::{host_id, Process};
 use super::truth::Time;
 use crate::switch::{give_way, linger, Awaited, Pause};
 use crate::world::Flag;
-use polycache_remote::{presence, Act, Command, Heard, Listener, Verb, PRESENCE_MS};
+use polycache_remote::{presence, Act, Armed, Command, Heard, Listener, Verb, PRESENCE_MS};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -65,9 +65,22 @@ impl Ear {
         let host = host_id(process.host.number);
         let first = self.time();
         let mut listener = Listener::new(name, host, staleness, first);
+        let mut looks = 0;
+        let mut armed = None;
         loop {
             // Messages and time: one step each.
-            let heard = self.heard().unwrap_or(Heard::Woken);
+            let looks_now = self.time() >= looks;
+            let heard = match looks_now {
+                true => {
+                    looks = self.time() + LOOK;
+                    // It may have been evicted, or cleared.
+                    if let Some(armed) = &armed {
+                        process.tell_armed(armed);
+                    }
+                    Heard::Wanted(process.host.wanted.borrow().clone())
+                }
+                false => self.heard().unwrap_or(Heard::Woken),
+            };
             let is_woken = heard == Heard::Woken;
             if !process.host.board().see(generation, process.now()) {
                 self.note("led", String::new);
@@ -77,10 +90,22 @@ impl Ear {
             let mut until = self.time() + LOOK;
             for act in listener.step(heard, process.now()) {
                 linger();
-                if let Act::Wait(time) = act {
-                    until = until.min(time.as_nanos() as u64);
-                } else {
-                    self.act(generation, act);
+                match act {
+                    Act::Wait(time) => until = until.min(time.as_nanos() as u64),
+                    Act::TellArmed {
+                        mark,
+                        map,
+                        prefixes,
+                    } => {
+                        let told = Armed::new(generation, mark, prefixes, &map);
+                        process.tell_armed(&told);
+                        armed = Some(told);
+                    }
+                    Act::End => {
+                        armed = None;
+                        self.act(generation, Act::End);
+                    }
+                    act => self.act(generation, act),
                 }
             }
             if is_woken {
@@ -124,6 +149,7 @@ impl Ear {
                 });
             }
             Act::Void(full_key) => process.void(&full_key),
+            Act::VoidGuard(key) => process.void_guard(&key),
             Act::VoidClock => process.void_clock(),
             Act::Clear(prefix) => process.clear_namespace(&prefix),
             Act::ClearAll => process.clear_all(),
@@ -135,7 +161,7 @@ impl Ear {
                 validity.end(generation);
             }
             // The data is always the same here.
-            Act::AskIdentity | Act::Wait(_) => {}
+            Act::AskIdentity | Act::Wait(_) | Act::TellArmed { .. } => {}
         }
     }
 }

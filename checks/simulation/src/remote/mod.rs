@@ -7,6 +7,7 @@ mod host;
 mod judge;
 mod listener;
 mod network;
+mod reads;
 mod scenario;
 mod scheduler;
 pub mod server;

@@ -67,6 +67,12 @@ pub struct Scenario {
     pub clear: u32,
     /// Of a hundred operations, adds and exchanges.
     pub change: u32,
+    /// Of a hundred operations, those that are cached reads instead.
+    pub cached: u32,
+    /// Of a hundred cached reads, those by a client that speaks to a server that was replaced.
+    pub late: u32,
+    /// What cached reads have listeners hear of: the prefixes of the keys of each namespace, or all keys.
+    pub hears_all: bool,
     /// Nanoseconds between two operations of a caller, at most.
     pub longest_pause: u64,
     /// Nanoseconds that a loader takes, at most.
@@ -144,6 +150,9 @@ impl Scenario {
             delete: rng.u32(0..10),
             clear: if rng.bool() { rng.u32(0..10) } else { 0 },
             change: rng.u32(0..10),
+            cached: 0,
+            late: 0,
+            hears_all: false,
             longest_pause: one_of(rng, &[0, MS, 5 * MS, 40 * MS]),
             longest_load: one_of(rng, &[0, MS, 20 * MS, 400 * MS]),
             failing: one_of(rng, &[0, 0, 20, 60]),
@@ -152,6 +161,12 @@ impl Scenario {
             round: one_of(rng, &[MS / 5, MS / 5, 5 * MS]),
             chaos,
         };
+        let more = &mut Rng::with_seed(seed ^ 0x7265_6164_7321);
+        if seed % 2 == 1 {
+            scenario.cached = one_of(more, &[0, 30, 70, 95]);
+            scenario.late = one_of(more, &[0, 0, 50]);
+            scenario.hears_all = more.bool();
+        }
         if scenario.is_stampede() {
             scenario.stampede();
         } else if seed % 16 == 9 {

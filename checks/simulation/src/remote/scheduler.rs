@@ -77,6 +77,7 @@ impl Simulation {
                     world: Arc::new(World::new(rng.u64(..1 << 20))),
                     memory: Arc::new(Shared::new(&scenario.geometry)),
                     board: [1, 0, 0, 0, 0].map(AtomicU64::new),
+                    wanted: Default::default(),
                     seed: rng.u64(..),
                 })
             })

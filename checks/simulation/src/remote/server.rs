@@ -2,6 +2,7 @@
 
 use super::truth::Time;
 use polycache_remote::{slot_of_key, Command, Map, Node as MapNode, Reply, Script, Verb};
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Milliseconds since 1970 when a simulation begins.
@@ -29,6 +30,8 @@ pub struct Server {
     /// Keys written in this round of its loop.
     pub written: BTreeSet<Vec<u8>>,
     pub hung_until: Time,
+    /// What the server holds whose place this one took: some clients still speak to it.
+    pub deposed: Option<BTreeMap<Vec<u8>, Stored>>,
     /// Milliseconds by which its clock is ahead of the hosts', plus 2000.
     pub skew: u64,
 }
@@ -56,6 +59,7 @@ impl Cluster {
                     trackers: Vec::new(),
                     written: BTreeSet::new(),
                     hung_until: 0,
+                    deposed: None,
                     skew: skew(),
                 })
                 .collect(),
@@ -73,8 +77,9 @@ impl Cluster {
         }
     }
 
-    /// The server that executes a command of this key: while a slot moves, the one where the key is.
+    /// The server that executes a command of this key, or of its alias: while a slot moves, the one where the key is.
     pub fn owner(&self, key: &[u8]) -> usize {
+        let key = &*real(key);
         let slot = slot_of_key(key);
         let owner = self.owner_of_slot(slot);
         match self.moving {
@@ -155,6 +160,7 @@ impl Cluster {
         let name = self.names;
         self.map = None;
         let server = &mut self.servers[server];
+        server.deposed = Some(server.data.clone());
         for _ in 0..lacks {
             match server.journal.pop() {
                 Some((key, Some(stored))) => server.data.insert(key, stored),
@@ -179,7 +185,7 @@ impl Cluster {
     pub fn execute(&mut self, server: usize, command: &Command, now: Time) -> (Reply, bool) {
         let skew = self.servers[server].skew;
         let server = &mut self.servers[server];
-        let key = &command.key;
+        let key = &*real(&command.key);
         let expired = server
             .data
             .get(key)
@@ -285,6 +291,19 @@ impl Server {
     pub fn flush(&mut self) {
         self.data.clear();
         self.journal.clear();
+    }
+}
+
+/// The name of a key as cached reads know it: no prefix that the cache itself listens to covers it.
+pub fn alias(key: &[u8]) -> Option<Vec<u8>> {
+    Some([b"u:", key.strip_prefix(b"p:")?].concat())
+}
+
+/// The key of an alias.
+pub fn real(key: &[u8]) -> Cow<'_, [u8]> {
+    match key.strip_prefix(b"u:") {
+        Some(rest) => Cow::Owned([b"p:", rest].concat()),
+        None => Cow::Borrowed(key),
     }
 }
 

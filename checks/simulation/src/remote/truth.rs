@@ -25,6 +25,14 @@ pub struct Read {
     pub near: bool,
 }
 
+/// What one key held by a cached read of several: the record, whatever its namespace was cleared of.
+#[derive(Clone, Copy, Debug)]
+pub struct CachedRead {
+    /// All keys that it named, a bit each.
+    pub of: u64,
+    pub read: Read,
+}
+
 /// An acknowledged write of a host: set, delete or clear.
 #[derive(Clone, Copy, Debug)]
 pub struct Ack {
@@ -60,29 +68,42 @@ pub struct Truth {
     /// Which load made a value, by serial: when its loader began.
     pub values: Vec<Option<Time>>,
     pub reads: Vec<Read>,
+    /// By key, as a cached read finds it.
+    pub records: Vec<Vec<State>>,
+    pub cached_reads: Vec<CachedRead>,
     pub acks: Vec<Ack>,
     pub loads: Vec<Load>,
     pub spans: Vec<Span>,
     /// When all was flushed: several servers do that one after the other.
     pub flushes: Vec<Time>,
+    /// When a replica took the place of a server.
+    pub failovers: Vec<Time>,
 }
 
 impl Truth {
     /// The key's value is this one from now on.
     pub fn state(&mut self, key: usize, at: Time, value: Option<Serial>, by_clear: bool) {
-        let states = &mut self.states[key];
-        if states.last().map(|last| last.value) != Some(value) {
-            states.push(State {
-                at,
-                value,
-                by_clear,
-            });
-        }
+        note(&mut self.states[key], at, value, by_clear);
+    }
+
+    /// The key's record is of this value from now on.
+    pub fn record(&mut self, key: usize, at: Time, value: Option<Serial>) {
+        note(&mut self.records[key], at, value, false);
     }
 
     /// A new value.
     pub fn value(&mut self, loaded: Option<Time>) -> Serial {
         self.values.push(loaded);
         self.values.len() as Serial - 1
+    }
+}
+
+fn note(states: &mut Vec<State>, at: Time, value: Option<Serial>, by_clear: bool) {
+    if states.last().map(|last| last.value) != Some(value) {
+        states.push(State {
+            at,
+            value,
+            by_clear,
+        });
     }
 }

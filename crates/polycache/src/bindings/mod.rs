@@ -5,6 +5,8 @@
 mod listeners;
 mod load;
 mod payload;
+#[cfg(feature = "remote")]
+mod reads;
 
 use crate::cache::reading;
 use crate::conditional::writing_value;
@@ -26,6 +28,7 @@ pub use polycache_host::{MemoryHits, Token};
 #[cfg(feature = "remote")]
 pub mod remote {
     pub use super::listeners::Listener;
+    pub use super::reads::{CachedReads, ReadBegun, ReadOrigin, ReadTicket, Uncached, MOST_KEYS};
     #[cfg(feature = "fibers")]
     pub use crate::remote::fibers;
     #[cfg(feature = "bindings-remote")]

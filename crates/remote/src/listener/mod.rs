@@ -5,6 +5,7 @@ mod map;
 
 use crate::command::Command;
 use crate::names::{Pushed, RemoteName};
+use crate::reads::{proof_of, Prefixes};
 use beacons::Beacons;
 pub use map::{slot_of_key, Map, Node};
 use std::time::Duration;
@@ -39,6 +40,8 @@ pub enum Heard {
         /// Of [`Act::Listen`].
         arming: u64,
     },
+    /// The prefixes of the keys of cached reads, as the processes of the host want them now.
+    Wanted(Prefixes),
     /// Keys that were written, as the node pushed them; `None`: all.
     Pushed {
         /// Of [`Act::Listen`].
@@ -71,6 +74,17 @@ pub enum Act {
     TellPresence,
     /// Void the copy of a full key.
     Void(Vec<u8>),
+    /// Remove the guard of a user's own key (`spec/reads.md`).
+    VoidGuard(Vec<u8>),
+    /// Tell the readers of this host whose writes are heard of; again whenever that is missing among the copies.
+    TellArmed {
+        /// No other arming has it.
+        mark: u64,
+        /// The primaries.
+        map: Map,
+        /// Prefixes of keys.
+        prefixes: Prefixes,
+    },
     /// Void the copy of the clock.
     VoidClock,
     /// Void the copy of the floor of the namespace with this prefix of its full keys; then remove all
@@ -97,6 +111,10 @@ pub struct Listener {
     arming: u64,
     next_beacon: u64,
     told_presence: Option<Duration>,
+    /// Of the keys of cached reads.
+    wanted: Prefixes,
+    /// The mark of the arming, while there are such keys.
+    mark: u64,
     state: State,
 }
 
@@ -141,6 +159,8 @@ impl Listener {
             arming: 0,
             next_beacon: first_beacon,
             told_presence: None,
+            wanted: Prefixes::default(),
+            mark: 0,
             state: State::Unarmed {
                 until: Some(Duration::ZERO),
             },
@@ -156,6 +176,7 @@ impl Listener {
             Heard::Armed { arming, node } if arming == self.arming => {
                 self.armed(node, now, &mut acts);
             }
+            Heard::Wanted(prefixes) => self.want(prefixes, now, &mut acts),
             Heard::Refused => self.disarm(now + LONGEST_PAUSE * 20, &mut acts),
             Heard::Ended { arming } if arming == self.arming => {
                 // A server that is down ends each attempt at once.
@@ -183,6 +204,7 @@ impl Listener {
         {
             self.told_presence = Some(now);
             acts.push(Act::TellPresence);
+            self.prove(acts);
         }
         let pause = self.pause();
         let due = match &mut self.state {
@@ -261,7 +283,7 @@ impl Listener {
                 acts.push(Act::Listen {
                     arming: self.arming,
                     map,
-                    prefixes: vec![self.name.data_prefix(), self.name.beacon_prefix(self.host)],
+                    prefixes: self.prefixes(),
                 });
             }
             (
@@ -287,6 +309,59 @@ impl Listener {
         }
     }
 
+    /// What is asked for: servers refuse prefixes of which one begins with another.
+    fn prefixes(&self) -> Vec<Vec<u8>> {
+        let mine = vec![self.name.data_prefix(), self.name.beacon_prefix(self.host)];
+        match self.wanted.is_empty() {
+            true => mine,
+            false => self.wanted.join(mine).iter().map(<[u8]>::to_vec).collect(),
+        }
+    }
+
+    /// Other keys are wanted than those that are heard of.
+    fn want(&mut self, prefixes: Prefixes, now: Duration, acts: &mut Vec<Act>) {
+        if prefixes == self.wanted {
+            return;
+        }
+        self.wanted = prefixes;
+        if !matches!(self.state, State::Unarmed { .. }) {
+            self.disarm(now, acts);
+        }
+    }
+
+    /// Readers may keep replies from now on: what stood for those that they kept before is gone.
+    fn tell_armed(&mut self, acts: &mut Vec<Act>) {
+        let State::Listening { map, .. } = &self.state else {
+            return;
+        };
+        if self.wanted.is_empty() {
+            return;
+        }
+        let map = map.clone();
+        self.mark = self.next_beacon;
+        self.next_beacon += 1;
+        self.prove(acts);
+        acts.push(Act::TellArmed {
+            mark: self.mark,
+            map,
+            prefixes: self.wanted.clone(),
+        });
+    }
+
+    /// Lets readers see that they are connected to the node which is heard here.
+    fn prove(&self, acts: &mut Vec<Act>) {
+        let State::Listening { map, .. } = &self.state else {
+            return;
+        };
+        if self.wanted.is_empty() {
+            return;
+        }
+        acts.extend(map.nodes.iter().map(|node| {
+            let key = self.name.proof(self.host, &node.tag);
+            Act::Send(Command::set(key, proof_of(self.mark), Some(PRESENCE_MS)))
+        }));
+    }
+
     fn armed(&mut self, node: usize, now: Duration, acts: &mut Vec<Act>) {
         let State::Arming { map, armed, .. } = &mut self.state else {
             return;
@@ -304,6 +379,7 @@ impl Listener {
                 heard: now,
                 step: Round::Resting(now),
             };
+            self.tell_armed(acts);
         }
     }
 
@@ -311,8 +387,10 @@ impl Listener {
         let Some(keys) = keys else {
             acts.push(Act::ClearAll);
             acts.push(Act::AskIdentity);
+            self.tell_armed(acts);
             return;
         };
+        let guarded = (!self.wanted.is_empty()).then(|| self.name.internal_prefix());
         for key in keys {
             match self.name.understand(&key) {
                 Pushed::Value(full_key) => acts.push(Act::Void(full_key.to_vec())),
@@ -320,6 +398,13 @@ impl Listener {
                 Pushed::Clock => acts.push(Act::VoidClock),
                 Pushed::Id => acts.push(Act::AskIdentity),
                 Pushed::Other => self.beacon(node, &key, acts),
+            }
+            // Nobody keeps a read of what remote tiers alone write.
+            if guarded
+                .as_ref()
+                .is_some_and(|internal| !key.starts_with(internal))
+            {
+                acts.push(Act::VoidGuard(key));
             }
         }
     }

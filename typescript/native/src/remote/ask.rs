@@ -4,7 +4,7 @@
 //! what follows these four. All but [`near`](super::reads::near), those of
 //! [`origins`] and `loadBegin`, `loadOpen` answer by a promise.
 
-use super::{loads, many, origins, reads, with, writes};
+use super::{cached, loads, many, origins, reads, with, writes};
 use crate::call::{answer, Answer as Answered, Call};
 use crate::error;
 use crate::mailbox::{self, Answer};
@@ -37,7 +37,7 @@ impl Job {
 }
 
 /// All of them, by name.
-pub(crate) const CALLBACKS: [(&str, Callback); 36] = [
+pub(crate) const CALLBACKS: [(&str, Callback); 44] = [
     ("near", reads::near),
     ("keep", origins::keep),
     ("stands", origins::stands),
@@ -74,6 +74,14 @@ pub(crate) const CALLBACKS: [(&str, Callback); 36] = [
     ("lockStep", loads::lock),
     ("unlock", loads::unlock),
     ("locked", loads::locked),
+    ("readKnow", cached::know),
+    ("readIsKnown", cached::is_known),
+    ("readStands", cached::stands),
+    ("readKeep", cached::keep),
+    ("readNear", cached::near),
+    ("readBegin", cached::begin),
+    ("readEnd", cached::end),
+    ("readForget", cached::forget),
 ];
 
 /// Runs a callback whose body reads the arguments and says what another thread does.

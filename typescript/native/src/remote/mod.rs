@@ -2,6 +2,7 @@
 //! settle a promise. A copy on this host is read at once.
 
 mod ask;
+mod cached;
 mod loads;
 mod many;
 mod origins;

@@ -64,6 +64,14 @@ impl Network {
             }
             _ => {}
         }
+        self.tell(server, key);
+        if let Some(alias) = alias(key) {
+            self.tell(server, &alias);
+        }
+    }
+
+    /// Those that listen to a key hear of it.
+    fn tell(&mut self, server: usize, key: &[u8]) {
         let one = &mut self.cluster.servers[server];
         let wanted = one
             .trackers
@@ -88,6 +96,8 @@ impl Network {
     fn recompute_one(&mut self, key: usize, by_clear: bool) {
         let value = self.served(key);
         self.truth.state(key, self.now, value, by_clear);
+        let record = self.serial_at(&self.name.value(&full_key(&self.scenario, key)));
+        self.truth.record(key, self.now, record);
     }
 
     /// A value may be stored by somebody who did not know of a clear yet: on that host it stands until

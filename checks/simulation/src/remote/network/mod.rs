@@ -4,10 +4,10 @@ mod changes;
 mod troubles;
 mod values;
 
-pub use values::{entry_of, full_key, namespaces, serial_of};
+pub use values::{entry_of, full_key, namespaces, serial_of, serial_of_record};
 
 use super::scenario::Scenario;
-use super::server::Cluster;
+use super::server::{alias, real, Cluster};
 use super::truth::{Serial, Time, Truth};
 use crate::world::Flag;
 use fastrand::Rng;
@@ -29,6 +29,13 @@ enum Happening {
         place: usize,
         command: Command,
         process: usize,
+    },
+    /// A command reaches a server that another one has taken the place of, which does not know that yet.
+    ArrivesLate {
+        request: u64,
+        place: usize,
+        command: Command,
+        server: usize,
     },
     /// A reply reaches its caller.
     Replies {
@@ -114,6 +121,7 @@ impl Network {
         let truth = Truth {
             states: vec![Vec::new(); keys.len()],
             changes: vec![Vec::new(); keys.len()],
+            records: vec![Vec::new(); keys.len()],
             ..Truth::default()
         };
         let mut network = Network {
@@ -141,6 +149,7 @@ impl Network {
         };
         for key in 0..scenario.keys.len() {
             network.truth.state(key, 0, None, false);
+            network.truth.record(key, 0, None);
         }
         network
     }
@@ -204,6 +213,30 @@ impl Network {
             );
         }
         request
+    }
+
+    /// As [`Network::send`], by a client that still speaks to a server that was replaced a short time ago, if there is one.
+    pub fn send_late(&mut self, commands: &[Command], flag: &Arc<Flag>) -> Option<u64> {
+        let server = self.cluster.owner(&commands.first()?.key);
+        self.cluster.servers[server].deposed.as_ref()?;
+        self.numbers += 1;
+        let request = self.numbers;
+        let replies = vec![None; commands.len()];
+        let flag = flag.clone();
+        self.requests.insert(request, Request { replies, flag });
+        let time = self.now + self.delay();
+        for (place, command) in commands.iter().cloned().enumerate() {
+            self.at(
+                time,
+                Happening::ArrivesLate {
+                    request,
+                    place,
+                    command,
+                    server,
+                },
+            );
+        }
+        Some(request)
     }
 
     /// The replies, once all are there.
@@ -302,6 +335,25 @@ impl Network {
                 command,
                 process,
             } => self.arrives(request, place, command, process),
+            Happening::ArrivesLate {
+                request,
+                place,
+                command,
+                server,
+            } => {
+                let deposed = self.cluster.servers[server].deposed.as_ref();
+                let found = deposed.and_then(|data| data.get(&*real(&command.key)).cloned());
+                let reply = found.map_or(Reply::Nil, |there| Reply::Bytes(there.bytes));
+                let time = self.now + self.delay();
+                self.at(
+                    time,
+                    Happening::Replies {
+                        request,
+                        place,
+                        reply,
+                    },
+                );
+            }
             Happening::Replies {
                 request,
                 place,

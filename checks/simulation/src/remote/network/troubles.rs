@@ -36,6 +36,7 @@ impl Network {
         let lacks = [0, 0, 1, 3][self.rng.usize(..4)];
         self.cluster.fail_over(server, lacks);
         self.last_failover = self.now;
+        self.truth.failovers.push(self.now);
         let silent = self.rng.u32(..3) == 0;
         let numbers: Vec<u64> = self
             .connections

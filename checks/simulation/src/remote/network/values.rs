@@ -33,6 +33,14 @@ pub fn entry_of(key: usize, serial: Serial, expires: u64, now: u64) -> Vec<u8> {
     out
 }
 
+/// The value of a record, if it is one.
+pub fn serial_of_record(bytes: &[u8]) -> Option<Serial> {
+    match Record::parse(bytes)?.kind {
+        Kind::Value(entry) => serial_of(entry),
+        Kind::Pending(_) => None,
+    }
+}
+
 /// The value of an entry.
 pub fn serial_of(entry: &[u8]) -> Option<Serial> {
     let header = polycache_entry::Header::parse(entry, polycache_entry::Verify::Checksum).ok()?;

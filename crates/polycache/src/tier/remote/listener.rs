@@ -8,8 +8,9 @@ use super::near::NearStore;
 use super::site::Site;
 use super::sweep::Sweeping;
 use crate::remote::{be_background, Ear};
+use crate::tier::Tier;
 use polycache_host::{monotonic, without_signals, PerProcess};
-use polycache_remote::{Act, Board, Command, Fault, Heard, Listener, Map, Reply};
+use polycache_remote::{Act, Armed, Board, Command, Fault, Heard, Listener, Map, Prefixes, Reply};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::mpsc::{channel, Receiver, RecvTimeoutError, Sender};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -242,6 +243,9 @@ fn lead(link: &Arc<Link>, site: &Arc<Site>, generation: u16) {
         over: Arc::default(),
         gives_up: false,
         until: monotonic(),
+        looks: monotonic(),
+        armed: None,
+        marks: link.near.marks(&site.outer).ok(),
         sweeping: Sweeping::default(),
     };
     let mut listener = Listener::new(link.name.clone(), host, link.staleness, first_beacon);
@@ -264,6 +268,12 @@ struct Leader<'a> {
     /// The database is another one than before, or did not tell.
     gives_up: bool,
     until: Duration,
+    /// When it looks next at what is wanted.
+    looks: Duration,
+    /// What readers are told while cached reads are heard of.
+    armed: Option<Armed>,
+    /// The guards of the keys of cached reads: a busy server pushes thousands of keys a second.
+    marks: Option<Arc<dyn Tier>>,
     sweeping: Sweeping,
 }
 
@@ -285,12 +295,26 @@ impl Leader<'_> {
             if self.gives_up {
                 return;
             }
+            if monotonic() >= self.looks {
+                self.looks = monotonic() + LOOK;
+                heard = Heard::Wanted(self.look_at_reads());
+                continue;
+            }
             let pause = self.until.saturating_sub(monotonic());
             heard = match mail.recv_timeout(pause) {
                 Ok(heard) => heard,
                 Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => Heard::Woken,
             };
         }
+    }
+
+    /// What the processes of the host want to be heard of. What they are told may have been evicted, or cleared.
+    fn look_at_reads(&self) -> Prefixes {
+        let (near, outer, now) = (&self.link.near, &self.site.outer, self.link.clock.now());
+        if let Some(armed) = &self.armed {
+            near.tell_armed(outer, armed, now);
+        }
+        near.wanted(outer).at(now)
     }
 
     fn act(&mut self, act: Act) {
@@ -314,6 +338,21 @@ impl Leader<'_> {
                 self.sweeping.look(link);
             }
             Act::Void(full_key) => link.near.void(outer, &full_key),
+            Act::VoidGuard(key) => {
+                if let Some(marks) = &self.marks {
+                    // A handle that was closed meanwhile serves nothing.
+                    let _ = marks.delete(&key);
+                }
+            }
+            Act::TellArmed {
+                mark,
+                map,
+                prefixes,
+            } => {
+                let armed = Armed::new(self.generation, mark, prefixes, &map);
+                link.near.tell_armed(outer, &armed, link.clock.now());
+                self.armed = Some(armed);
+            }
             Act::VoidClock => link.near.void_clock(outer),
             Act::Clear(namespace) => {
                 link.near.void_floor(outer, &namespace);
@@ -325,6 +364,7 @@ impl Leader<'_> {
                 self.board.validity().move_to(self.generation, time);
             }
             Act::End => {
+                self.armed = None;
                 self.over.store(true, Ordering::Release);
                 self.board.validity().end(self.generation);
             }

@@ -7,6 +7,8 @@ mod listener;
 mod load;
 mod many;
 mod near;
+#[cfg(feature = "bindings")]
+mod reads;
 mod reported;
 mod served_keys;
 mod site;
@@ -15,6 +17,10 @@ mod sweep;
 pub(crate) use link::{Link, LinkOptions};
 pub(crate) use load::RemoteLoad;
 pub(crate) use near::NearStore;
+#[cfg(feature = "bindings")]
+pub(crate) use reads::Reads;
+#[cfg(feature = "bindings")]
+pub use reads::{ReadBegun, ReadOrigin, ReadTicket};
 
 use super::{Leased, Object, Place, Seen, Tier, TierLoad};
 use crate::observe::Answer;
@@ -170,6 +176,8 @@ impl RemoteTier {
         let mounted = Arc::new(Mounted {
             values: link.near.values(&site.outer, &self.0.prefix).ok()?,
             numbers: link.near.numbers(&site.outer).ok()?,
+            replies: link.near.replies(&site.outer).ok()?,
+            marks: link.near.marks(&site.outer).ok()?,
             site,
         });
         let mut there = self

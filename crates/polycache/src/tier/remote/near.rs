@@ -6,11 +6,15 @@ use crate::tier::{AtKey, HostTier, Leased, MemoryTier, Place as At, Tier};
 use crate::Error;
 use polycache_host::{keys, Store, Token};
 use polycache_operations::{Holder, Lease, Leases};
-use polycache_remote::{Copied, Guards, HolderId, Judged, Near, Place};
+use polycache_remote::{Armed, Copied, Guards, HolderId, Judged, Near, Place, Prefixes, Wanted};
 use std::sync::Arc;
 
 /// The name of the namespace of guards: leases that let one caller of the host ask the server for a key.
 const GUARDS: &str = "%load";
+/// The name of the namespace of what this host's leader is to hear of, by database.
+const WANTED: &str = "%reads";
+/// The name of what the leader tells of its arming, among the numbers.
+pub(super) const ARMED: &[u8] = b"armed";
 /// The name of the clock's copy; floors have the prefixes of their namespaces, which end in two colons.
 const CLOCK: &[u8] = b"clock";
 
@@ -59,6 +63,51 @@ impl NearStore {
     /// The copies of the clock and of floors.
     pub fn numbers(&self, outer: &str) -> Result<Arc<dyn Tier>, Error> {
         self.tier(outer, b"%n::")
+    }
+
+    /// The replies of cached reads.
+    pub fn replies(&self, outer: &str) -> Result<Arc<dyn Tier>, Error> {
+        self.tier(outer, b"%r::")
+    }
+
+    /// The guards of the keys of cached reads.
+    pub fn marks(&self, outer: &str) -> Result<Arc<dyn Tier>, Error> {
+        self.tier(outer, b"%g::")
+    }
+
+    /// The prefixes of keys that the processes of this host want to be heard of.
+    pub fn wanted(&self, outer: &str) -> Wanted {
+        let mut entry = Vec::new();
+        let found = self
+            .tier(WANTED, b"::")
+            .and_then(|tier| tier.peek(outer.as_bytes(), &mut entry));
+        match found {
+            Ok(Some(_)) => Wanted::parse(&entry),
+            Ok(None) | Err(_) => Wanted::default(),
+        }
+    }
+
+    /// Wants these until that time, as others of the host want theirs.
+    #[cfg_attr(not(feature = "bindings"), allow(dead_code))]
+    pub fn want(&self, outer: &str, prefixes: &Prefixes, until: u64, now: u64) {
+        let wanted = self.wanted(outer).with(prefixes, until, now);
+        // Whoever finds that it is lost says so again.
+        let _ = self
+            .tier(WANTED, b"::")
+            .and_then(|tier| tier.put(outer.as_bytes(), &wanted.entry(now), None));
+    }
+
+    /// Whether the leader's arming is told as it is; if not, it is told.
+    pub fn tell_armed(&self, outer: &str, armed: &Armed, now: u64) {
+        let Ok(tier) = self.numbers(outer) else {
+            return;
+        };
+        let mut entry = Vec::new();
+        let told = tier.peek(ARMED, &mut entry);
+        if !matches!(told, Ok(Some(_))) || Armed::parse(&entry).as_ref() != Some(armed) {
+            // Without room nothing is kept.
+            let _ = tier.put(ARMED, &armed.entry(now), None);
+        }
     }
 
     /// Removes the copies of the namespace with this prefix, and of those in it. `::` is that of all.
@@ -117,6 +166,8 @@ impl AtRemote<'_> {
             Place::Value => (&*mounted.values, self.key),
             Place::Clock => (&*mounted.numbers, CLOCK),
             Place::Floor(floor) => (&*mounted.numbers, self.tier.floor(floor)),
+            // Of cached reads, which see the host in their own way.
+            Place::Armed | Place::Guard(_) => return None,
         })
     }
 }

@@ -87,4 +87,10 @@ pub(crate) struct Mounted {
     pub site: Arc<Site>,
     pub values: Arc<dyn Tier>,
     pub numbers: Arc<dyn Tier>,
+    /// Of cached reads.
+    #[cfg_attr(not(feature = "bindings"), allow(dead_code))]
+    pub replies: Arc<dyn Tier>,
+    /// The guards of their keys.
+    #[cfg_attr(not(feature = "bindings"), allow(dead_code))]
+    pub marks: Arc<dyn Tier>,
 }

@@ -1,0 +1,323 @@
+import type { Cache } from '../cache.ts'
+import { InvalidArgument } from '../errors.ts'
+import { guarded, native } from '../host/native.ts'
+import { Representation } from '../http/representation.ts'
+import { Closed } from '../more-errors.ts'
+import { asBuffer, upper, type Word } from '../redis-namespace/word.ts'
+import type { At, NativeRead, NativeReads } from '../remote/native.ts'
+import { asked } from '../remote/native.ts'
+import { expiryOf, isBounded, questions } from './expiry.ts'
+import { jsonOf } from './json.ts'
+import { handedOut, KeptReplies } from './kept.ts'
+import { callOf, nameOf } from './name.ts'
+import { type CachedOptions, type Opened, openReads } from './options.ts'
+import { pack, unpack } from './packed.ts'
+import { isRead, type Plan, planOf, refusal } from './plan.ts'
+import { noReadStats, type ReadStats, WHYS } from './stats.ts'
+import type { CachedReads } from './types.ts'
+import { type Prepared, type Way, wayOf } from './ways.ts'
+
+/**
+ * The client's own read commands, answered from this process' memory or from what this host keeps, while that is no
+ * further behind the server than `maxStaleness`. What is not kept, or not by a server that is heard, the client reads.
+ *
+ * ```ts
+ * const reads = cached(redis, { path: '.cache' })
+ * const options = await reads.xrange('OPTIONS', '-', '+')
+ * const page = await reads.json.xrange('OPTIONS', '-', '+')
+ * ```
+ *
+ * @throws InvalidArgument for a client whose replies cannot be cached, with the reason, and for a wrong option
+ */
+export function cached<C extends object>(
+  client: C,
+  options: CachedOptions | Cache = {},
+): CachedReads<C> {
+  const way = wayOf(client)
+  return new Reads(way, openReads(way, options)).methods(client) as CachedReads<C>
+}
+
+/** What a flight brings: the reply as it is isolated, and how its read is called. */
+interface Landed {
+  readonly kept: unknown
+  readonly name: Buffer
+}
+
+interface Flight {
+  readonly began: number
+  readonly landing: Promise<Landed>
+}
+
+type Call = (...given: readonly unknown[]) => Promise<unknown>
+
+const NOTHING = Buffer.alloc(0)
+let out: Buffer = Buffer.allocUnsafeSlow(64 * 1024)
+
+class Reads {
+  readonly #way: Way
+  readonly #opened: Opened
+  readonly #native: NativeReads
+  readonly #kept: KeptReplies
+  readonly #flights = new Map<string, Flight>()
+  readonly #stats = noReadStats()
+  readonly #prefixes: readonly Buffer[]
+  #closed = false
+
+  constructor(way: Way, opened: Opened) {
+    this.#way = way
+    this.#opened = opened
+    // As the client sends them, which may put a prefix of its own before them.
+    this.#prefixes = opened.prefixes.map((prefix) => {
+      const [, word] = way.prepare('get', [prefix]).words
+      return typeof word === 'string' ? Buffer.from(word) : asBuffer(word)
+    })
+    const { handle } = opened
+    this.#native = guarded(() => native().NativeReads.open(handle.native, [...this.#prefixes]))
+    this.#kept = new KeptReplies(handle.calls, this.#native.number, opened.memory)
+  }
+
+  /** An object with the client's methods that read. */
+  methods(client: object): object {
+    const refused = new Proxy(Object.create(null) as object, {
+      get: (_, name) => {
+        const there = typeof name === 'string' && typeof Reflect.get(client, name) === 'function'
+        return there ? () => Promise.reject(refusal(commandOf(name))) : undefined
+      },
+    })
+    const reads = Object.create(refused) as Record<string, unknown>
+    const json = Object.create(null) as Record<string, Call>
+    for (const name of readsOf(client)) {
+      reads[name] = this.#method(name)
+      json[name] = this.#jsonMethod(name)
+    }
+    reads.json = json
+    reads.stats = (): ReadStats => ({ ...this.#stats, uncached: { ...this.#stats.uncached } })
+    reads.forget = (...keys: string[]) => this.#forget(keys)
+    reads.close = () => this.#close()
+    return reads
+  }
+
+  #method(method: string): Call {
+    const kept = this.#kept
+    const stats = this.#stats
+    return (...given) => {
+      const call = callOf(method, given)
+      const found = kept.get(call)
+      if (found !== undefined) {
+        stats.memoryHits++
+        return Promise.resolve(found)
+      }
+      return this.#landed(call, method, given).then(({ kept }) => handedOut(kept))
+    }
+  }
+
+  #jsonMethod(method: string): Call {
+    return async (...given) => {
+      const call = callOf(`json ${method}`, given)
+      const found = this.#kept.get(call)
+      if (found !== undefined) {
+        this.#stats.memoryHits++
+        return found
+      }
+      const landed = await this.#landed(callOf(method, given), method, given)
+      // Another caller of the same flight may have made it.
+      const made = this.#kept.get(call)
+      if (made !== undefined) return made
+      const length = this.#near(landed.name)
+      const value = length < 0 ? handedOut(landed.kept) : unpack(out.subarray(0, length))
+      const bytes = jsonOf(value)
+      const representation = new Representation(bytes)
+      if (length >= 0) this.#kept.put(call, representation, bytes.length)
+      return representation
+    }
+  }
+
+  /** The reply of a call; callers of this process share a read that is under way. */
+  #landed(call: string, method: string, given: readonly unknown[]): Promise<Landed> {
+    if (this.#closed) return Promise.reject(new Closed('the cached reads were closed; open others'))
+    const now = performance.now()
+    const flight = this.#flights.get(call)
+    if (flight !== undefined && now - flight.began < this.#opened.joinsWithin) {
+      this.#stats.joined++
+      return flight.landing
+    }
+    const landing = this.#read(call, method, given).finally(() => {
+      if (this.#flights.get(call)?.landing === landing) this.#flights.delete(call)
+    })
+    this.#flights.set(call, { began: now, landing })
+    return landing
+  }
+
+  async #read(call: string, method: string, given: readonly unknown[]): Promise<Landed> {
+    if (method === 'call' || method === 'callBuffer') {
+      const name = upper(String(given[0]))
+      if (!isRead(name)) throw refusal(name)
+    }
+    const prepared = this.#way.prepare(method, given)
+    const plan = planOf(prepared.words)
+    this.#checkPrefixes(plan)
+    const shape = `${this.#way.shape} ${method}`
+    const name = nameOf(plan.keys, shape, prepared.words)
+    const { calls, native: root } = this.#opened.handle
+    const reads = this.#native.number
+    if (!calls.readIsKnown(reads) && !(await asked(calls.readKnow(root.number, reads)))) {
+      // The server does not answer the cache; what it tells the client is the client's business.
+      this.#count(1)
+      return { kept: await this.#sent(prepared), name }
+    }
+    const began = performance.now()
+    for (;;) {
+      const length = this.#near(name)
+      if (length >= 0) {
+        this.#stats.hostHits++
+        return { kept: this.#keep(call, unpack(out.subarray(0, length)), length), name }
+      }
+      const begun = calls.readBegin(...this.#at(name), performance.now() - began, out)
+      if (typeof begun !== 'number')
+        return { kept: await this.#ask(call, name, prepared, plan, begun), name }
+      if (begun >= 0) await new Promise((resolve) => setTimeout(resolve, begun))
+    }
+  }
+
+  /** Has the client read, and keeps the reply if it may. */
+  async #ask(
+    call: string,
+    name: Buffer,
+    prepared: Prepared,
+    plan: Plan,
+    begun: NativeRead,
+  ): Promise<unknown> {
+    const why = out[0]
+    const askedKey = Buffer.from(out.subarray(5, 5 + out.readUInt32LE(1)))
+    this.#count(why)
+    const way = this.#way
+    const epoch = way.epoch()
+    const sentAt = Date.now()
+    const { calls } = this.#opened.handle
+    let reply: unknown
+    let answers: PromiseSettledResult<unknown>[]
+    let proof: unknown
+    try {
+      // In this order, in one round trip: see `spec/reads.md`, "A read".
+      const before = why === 0 ? questions(plan).map((words) => way.send(words)) : []
+      const settled = Promise.allSettled(before)
+      const read = this.#sent(prepared)
+      const after = askedKey.length > 0 ? way.send(['GETEX', askedKey]) : Promise.resolve(null)
+      after.catch(() => {})
+      reply = await read
+      answers = await settled
+      proof = await after.catch(() => null)
+    } catch (error) {
+      calls.readEnd(...this.#at(name), begun, NOTHING, NOTHING, -1, 0)
+      throw error
+    }
+    const packed = why === 0 ? pack(reply) : undefined
+    const expires = expiryOf(plan, answers, sentAt)
+    const isSame = way.epoch() === epoch
+    const answer = isSame && isText(proof) ? Buffer.from(proof) : NOTHING
+    const length = packed !== undefined && isBounded(expires) ? packed.length : 0
+    const isKept = calls.readEnd(
+      ...this.#at(name),
+      begun,
+      answer,
+      packed ?? NOTHING,
+      length,
+      expires ?? 0,
+    )
+    if (why === 0 && !isKept) this.#count(4)
+    if (packed === undefined) {
+      const bytes = pack(reply)
+      return bytes === undefined ? reply : this.#kept.isolate(reply, bytes)
+    }
+    const isolated = this.#kept.isolate(reply, packed)
+    if (isKept && this.#near(name) === length && packed.equals(out.subarray(0, length))) {
+      this.#kept.put(call, isolated, length)
+    }
+    return isolated
+  }
+
+  #sent(prepared: Prepared): Promise<unknown> {
+    this.#stats.sent++
+    return prepared.send()
+  }
+
+  /** Keeps a value that was just read on this host, and gives it as it is isolated. */
+  #keep(call: string, value: unknown, length: number): unknown {
+    const isolated = this.#kept.isolate(value, out.subarray(0, length))
+    this.#kept.put(call, isolated, length)
+    return isolated
+  }
+
+  /** The length of the reply that this host has, in `out`; -1 for none. */
+  #near(name: Buffer): number {
+    const { calls } = this.#opened.handle
+    const length = calls.readNear(...this.#at(name), out)
+    if (length <= out.length) return length
+    out = Buffer.allocUnsafeSlow(2 * length)
+    return calls.readNear(...this.#at(name), out)
+  }
+
+  #at(name: Buffer): At {
+    return [this.#native.number, name, 0, name.length]
+  }
+
+  #checkPrefixes({ keys }: Plan): void {
+    for (const key of keys) {
+      const bytes = typeof key === 'string' ? Buffer.from(key) : asBuffer(key)
+      const begins = (prefix: Buffer) => bytes.subarray(0, prefix.length).equals(prefix)
+      if (!this.#prefixes.some(begins)) {
+        throw new InvalidArgument(
+          `the key ${String(bytes)} begins with none of prefixes: nobody would hear of its writes`,
+        )
+      }
+    }
+  }
+
+  #count(why: number): void {
+    const name = WHYS[why]
+    if (name !== undefined) this.#stats.uncached[name]++
+  }
+
+  #forget(keys: readonly string[]): void {
+    // What is under way was begun before the write, perhaps.
+    this.#flights.clear()
+    const words: Word[] = keys.map((key) => this.#way.prepare('get', [key]).words[1])
+    this.#opened.handle.calls.readForget(...this.#at(nameOf(words, '', [])))
+  }
+
+  async #close(): Promise<void> {
+    this.#closed = true
+    this.#kept.clear()
+    await this.#opened.close()
+  }
+}
+
+function isText(value: unknown): value is string | Buffer {
+  return typeof value === 'string' || Buffer.isBuffer(value)
+}
+
+/** What a method of a client sends: `zRangeWithScores` and `zrangeBuffer` send ZRANGE. */
+function commandOf(method: string): string {
+  const name = method.replace(/(Buffer|WithScores|WithLegacy|_WITHSCORES)$/, '').toUpperCase()
+  return name.replace(
+    /(EVAL|EVALSHA|BITFIELD|SORT|GEORADIUS|GEORADIUSBYMEMBER|FCALL)_?RO$/,
+    '$1_RO',
+  )
+}
+
+/** The names of a client's methods that read. */
+function readsOf(client: object): Set<string> {
+  const names = new Set<string>()
+  for (
+    let one: object | null = client;
+    one && one !== Object.prototype;
+    one = Object.getPrototypeOf(one)
+  ) {
+    for (const name of Object.getOwnPropertyNames(one)) {
+      const isGeneral = /^call(Buffer)?$/.test(name)
+      if (!isGeneral && !isRead(commandOf(name))) continue
+      if (typeof Reflect.get(client, name) === 'function') names.add(name)
+    }
+  }
+  return names
+}

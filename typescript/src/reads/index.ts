@@ -1,0 +1,5 @@
+export { cached } from './cached.ts'
+export type { CachedOptions } from './options.ts'
+export { UncacheableRead } from './refusal.ts'
+export type { ReadStats } from './stats.ts'
+export type { CachedReads } from './types.ts'

@@ -1,0 +1,174 @@
+/** What a client makes of a reply, as bytes for other processes of this host: each value behind a letter. */
+
+const LATER = 64 * 1024
+
+/** Why a value has no bytes. */
+class Unpackable extends Error {}
+
+let scratch: Buffer = Buffer.allocUnsafeSlow(LATER)
+let length = 0
+
+function room(bytes: number): void {
+  if (length + bytes <= scratch.length) return
+  const more = Buffer.allocUnsafeSlow(2 * (length + bytes))
+  scratch.copy(more, 0, 0, length)
+  scratch = more
+}
+
+function head(letter: string, count: number): void {
+  room(5)
+  scratch[length] = letter.charCodeAt(0)
+  scratch.writeUInt32LE(count, length + 1)
+  length += 5
+}
+
+function text(letter: string, value: string): void {
+  const most = value.length * 3
+  head(letter, 0)
+  room(most)
+  const bytes = scratch.write(value, length, 'utf8')
+  scratch.writeUInt32LE(bytes, length - 4)
+  length += bytes
+}
+
+function write(value: unknown): void {
+  if (typeof value === 'string') text('s', value)
+  else if (typeof value === 'number') double(value)
+  else if (typeof value === 'bigint') text('i', value.toString())
+  else if (typeof value === 'boolean') head(value ? 't' : 'F', 0)
+  else if (value === undefined) head('u', 0)
+  else if (value === null) head('n', 0)
+  else if (typeof value === 'object') writeObject(value)
+  else throw new Unpackable()
+}
+
+function double(value: number): void {
+  head('f', 0)
+  room(8)
+  scratch.writeDoubleLE(value, length)
+  length += 8
+}
+
+function writeObject(value: object): void {
+  if (Array.isArray(value)) {
+    head('a', value.length)
+    for (const one of value) write(one)
+  } else if (Buffer.isBuffer(value)) {
+    head('b', value.length)
+    room(value.length)
+    length += value.copy(scratch, length)
+  } else if (value instanceof Map) {
+    head('m', value.size)
+    for (const [key, one] of value) {
+      write(key)
+      write(one)
+    }
+  } else if (value instanceof Set) {
+    head('S', value.size)
+    for (const one of value) write(one)
+  } else {
+    writePlain(value)
+  }
+}
+
+/** @throws Unpackable for an instance of a class */
+function writePlain(value: object): void {
+  const prototype: unknown = Object.getPrototypeOf(value)
+  if (prototype !== null && prototype !== Object.prototype) throw new Unpackable()
+  const entries = Object.entries(value)
+  head(prototype === null ? 'O' : 'o', entries.length)
+  for (const [key, one] of entries) {
+    text('s', key)
+    write(one)
+  }
+}
+
+/** The bytes of a value, which stand until the next call; undefined for what a reply does not hold. */
+export function pack(value: unknown): Buffer | undefined {
+  length = 0
+  try {
+    write(value)
+    return scratch.subarray(0, length)
+  } catch (error) {
+    if (error instanceof Unpackable || error instanceof RangeError) return undefined
+    throw error
+  }
+}
+
+class Reader {
+  #at = 0
+  readonly #bytes: Buffer
+
+  constructor(bytes: Buffer) {
+    this.#bytes = bytes
+  }
+
+  #next(count: number): [from: number, to: number] {
+    const from = this.#at
+    this.#at += count
+    return [from, this.#at]
+  }
+
+  value(): unknown {
+    const bytes = this.#bytes
+    const letter = String.fromCharCode(bytes[this.#at])
+    const count = bytes.readUInt32LE(this.#at + 1)
+    this.#at += 5
+    switch (letter) {
+      case 's':
+        return bytes.toString('utf8', ...this.#next(count))
+      case 'f':
+        this.#at += 8
+        return bytes.readDoubleLE(this.#at - 8)
+      case 'i':
+        return BigInt(bytes.toString('latin1', ...this.#next(count)))
+      case 'b':
+        return Buffer.from(bytes.subarray(...this.#next(count)))
+      case 'a': {
+        const list: unknown[] = new Array(count)
+        for (let at = 0; at < count; at++) list[at] = this.value()
+        return list
+      }
+      case 'm': {
+        const map = new Map<unknown, unknown>()
+        for (let at = 0; at < count; at++) map.set(this.value(), this.value())
+        return map
+      }
+      case 'S': {
+        const set = new Set<unknown>()
+        for (let at = 0; at < count; at++) set.add(this.value())
+        return set
+      }
+      case 'o':
+      case 'O': {
+        const object: Record<string, unknown> = letter === 'O' ? Object.create(null) : {}
+        for (let at = 0; at < count; at++) {
+          const key = this.value() as string
+          // A field called __proto__ is one as any other.
+          const field = {
+            value: this.value(),
+            writable: true,
+            enumerable: true,
+            configurable: true,
+          }
+          if (key === '__proto__') Object.defineProperty(object, key, field)
+          else object[key] = field.value
+        }
+        return object
+      }
+      case 't':
+        return true
+      case 'F':
+        return false
+      case 'u':
+        return undefined
+      default:
+        return null
+    }
+  }
+}
+
+/** The value of bytes that `pack` made. */
+export function unpack(bytes: Buffer): unknown {
+  return new Reader(bytes).value()
+}

@@ -1,0 +1,79 @@
+import { CommandTable, type TableOptions } from '../redis-namespace/command-table.ts'
+import type { Prefix } from '../redis-namespace/prefix.ts'
+import { upper, type Word } from '../redis-namespace/word.ts'
+import said from './reads.json' with { type: 'json' }
+import { UncacheableRead } from './refusal.ts'
+
+const READS: ReadonlySet<string> = new Set(said.reads)
+const HASHES: ReadonlySet<string> = new Set(said.hashes)
+const REFUSED: ReadonlyMap<string, string> = new Map(Object.entries(said.refused))
+const TABLE = new CommandTable({
+  commands: said.modules as unknown as NonNullable<TableOptions['commands']>,
+})
+/** Keys that one read may name: see `crates/remote/src/reads/kept.rs`. */
+const MOST_KEYS = 1024
+
+/** What is to be known of a command before its reply is kept. */
+export interface Plan {
+  readonly keys: readonly Word[]
+  /** Whether it may show fields of a hash, which may expire by themselves. */
+  readonly showsFields: boolean
+}
+
+/** Whether commands of this name, in upper case, may be cached; `XINFO|STREAM` is one of a container. */
+export function isRead(name: string): boolean {
+  return READS.has(name)
+}
+
+/**
+ * What a command reads.
+ * @throws UncacheableRead
+ */
+export function planOf(words: readonly Word[]): Plan {
+  const name = upper(words[0])
+  if (!READS.has(name)) throw refusal(name, words[1])
+  if (name === 'XREAD' && words.some((word) => upper(word) === 'BLOCK')) {
+    throw new UncacheableRead('XREAD with BLOCK waits for what comes: leave BLOCK out')
+  }
+  const found = new KeysFound()
+  TABLE.find(words[0], words[1]).rewrite([...words], found as unknown as Prefix)
+  const { keys } = found
+  if (found.looksElsewhere) {
+    throw new UncacheableRead(`${name} with BY or GET reads keys that it does not name`)
+  }
+  if (keys.length === 0) throw new UncacheableRead(`this ${name} names no key`)
+  if (keys.length > MOST_KEYS) {
+    throw new UncacheableRead(`${name} names ${keys.length} keys, more than ${MOST_KEYS}`)
+  }
+  return { keys, showsFields: HASHES.has(name) }
+}
+
+/** Why commands of this name cannot be cached. */
+export function refusal(name: string, next?: Word): UncacheableRead {
+  const why =
+    REFUSED.get(name) ?? (next === undefined ? undefined : REFUSED.get(`${name}|${upper(next)}`))
+  return new UncacheableRead(
+    `${name} cannot be cached: ${why ?? 'it is not known to be a read whose reply its keys alone decide'}`,
+  )
+}
+
+/** Takes the place of a prefix, and notes what it would be put on. */
+class KeysFound {
+  readonly keys: Word[] = []
+  looksElsewhere = false
+
+  key(word: Word): Word {
+    this.keys.push(word)
+    return word
+  }
+
+  by(word: Word): Word {
+    this.looksElsewhere = true
+    return word
+  }
+
+  get(word: Word): Word {
+    if (String(word) !== '#') this.looksElsewhere = true
+    return word
+  }
+}

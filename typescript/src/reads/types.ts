@@ -1,0 +1,104 @@
+import type { Representation } from '../http/representation.ts'
+import type { ReadStats } from './stats.ts'
+
+/** Commands that may be cached, as `spec/reads.json` lists them. */
+type ReadName =
+  | 'BITCOUNT'
+  | 'BITFIELD_RO'
+  | 'BITPOS'
+  | 'DUMP'
+  | 'EVALSHA_RO'
+  | 'EVAL_RO'
+  | 'EXISTS'
+  | 'GEODIST'
+  | 'GEOHASH'
+  | 'GEOPOS'
+  | 'GEORADIUSBYMEMBER_RO'
+  | 'GEORADIUS_RO'
+  | 'GEOSEARCH'
+  | 'GET'
+  | 'GETBIT'
+  | 'GETRANGE'
+  | 'HEXISTS'
+  | 'HGET'
+  | 'HGETALL'
+  | 'HKEYS'
+  | 'HLEN'
+  | 'HMGET'
+  | 'HSTRLEN'
+  | 'HVALS'
+  | 'LCS'
+  | 'LINDEX'
+  | 'LLEN'
+  | 'LPOS'
+  | 'LRANGE'
+  | 'MGET'
+  | 'PFCOUNT'
+  | 'SCARD'
+  | 'SDIFF'
+  | 'SINTER'
+  | 'SINTERCARD'
+  | 'SISMEMBER'
+  | 'SMEMBERS'
+  | 'SMISMEMBER'
+  | 'SORT_RO'
+  | 'STRLEN'
+  | 'SUBSTR'
+  | 'SUNION'
+  | 'TYPE'
+  | 'XLEN'
+  | 'XRANGE'
+  | 'XREAD'
+  | 'XREVRANGE'
+  | 'ZCARD'
+  | 'ZCOUNT'
+  | 'ZDIFF'
+  | 'ZINTER'
+  | 'ZINTERCARD'
+  | 'ZLEXCOUNT'
+  | 'ZMSCORE'
+  | 'ZRANGE'
+  | 'ZRANGEBYLEX'
+  | 'ZRANGEBYSCORE'
+  | 'ZRANK'
+  | 'ZREVRANGE'
+  | 'ZREVRANGEBYLEX'
+  | 'ZREVRANGEBYSCORE'
+  | 'ZREVRANK'
+  | 'ZSCORE'
+  | 'ZUNION'
+
+/** As clients write those with an underscore, and their further forms. */
+type Written =
+  | ReadName
+  | `${ReadName}BUFFER`
+  | `${ReadName}WITHSCORES`
+  | 'EVALRO'
+  | 'EVALSHARO'
+  | 'SORTRO'
+  | 'CALL'
+  | 'CALLBUFFER'
+
+/** The name of a method that reads. Some clients' types have all names besides (an index signature), which are none. */
+type ReadMethod<K> = K extends string
+  ? string extends K
+    ? never
+    : Uppercase<K> extends Written
+      ? K
+      : never
+  : never
+
+type Methods<C> = { [K in keyof C as ReadMethod<K>]: C[K] }
+
+/** The client's methods that read, of the client's own types; `json` has the same, which give a reply's JSON. */
+export type CachedReads<C> = Methods<C> & {
+  readonly json: {
+    readonly [K in keyof Methods<C>]: (...given: readonly unknown[]) => Promise<Representation>
+  }
+  /** What these reads did. */
+  stats(): ReadStats
+  /** Has reads of these keys read anew on this host: for what the program itself has just written. */
+  forget(...keys: string[]): void
+  /** Ends them, and the cache that was opened for them. */
+  close(): Promise<void>
+}

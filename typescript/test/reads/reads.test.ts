@@ -1,0 +1,326 @@
+import { readFileSync } from 'node:fs'
+import { Redis } from 'ioredis'
+import { Redis as Redis5 } from 'ioredis-5'
+import { createClient } from 'redis'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { InvalidArgument } from '../../src/errors.ts'
+import {
+  type CachedOptions,
+  type CachedReads,
+  cached,
+  UncacheableRead,
+} from '../../src/reads/index.ts'
+import said from '../../src/reads/reads.json' with { type: 'json' }
+import { namespaced } from '../../src/redis-namespace/index.ts'
+import { folder } from '../support/caches.ts'
+import { Reader } from '../support/reader.ts'
+import { PROGRAMS, RedisServer, until } from '../support/redis-server.ts'
+import { everywhere, hasServer, ownServer } from '../support/remote-caches.ts'
+
+// biome-ignore lint/suspicious/noExplicitAny: each client has other methods
+type Any = any
+
+let prefixes = 0
+const ioredis = {
+  'ioredis 6': (port: number) => new Redis({ port, maxRetriesPerRequest: 20 }),
+  'ioredis 6, RESP3': (port: number) => new Redis({ port, protocol: 3 }),
+  'ioredis 5': (port: number) => new Redis5({ port }) as unknown as Redis,
+} as const
+
+function options(given: CachedOptions = {}): CachedOptions {
+  return { prefix: `reads-${process.pid}-${prefixes++}`, timeout: '5s', ...given }
+}
+
+function open<C extends object>(client: C, given: CachedOptions = {}): CachedReads<C> {
+  const reads = cached(client, options(given))
+  onTestFinished(() => reads.close())
+  return reads
+}
+
+function connected(port: number, how: keyof typeof ioredis = 'ioredis 6'): Redis {
+  const client = ioredis[how](port)
+  onTestFinished(() => client.disconnect())
+  return client
+}
+
+/** Waits until a read is kept. */
+async function keeping(reads: { stats(): { memoryHits: number } }, read: () => Promise<unknown>) {
+  await until(async () => {
+    const before = reads.stats().memoryHits
+    await read()
+    await read()
+    return reads.stats().memoryHits > before
+  })
+}
+
+async function fill(client: Redis, key: string): Promise<void> {
+  await client.del(`${key}:x`, `${key}:h`, `${key}:l`, `${key}:z`, `${key}:s`, `${key}:t`)
+  for (const name of ['one', 'two', 'three'])
+    await client.xadd(`${key}:x`, '*', 'name', name, 'n', '1')
+  await client.hset(`${key}:h`, { a: '1', b: 'zwei', ü: 'ö' })
+  await client.rpush(`${key}:l`, 'a', 'b', 'c')
+  await client.zadd(`${key}:z`, 1, 'a', 2.5, 'b', Number.POSITIVE_INFINITY, 'c')
+  await client.sadd(`${key}:s`, 'm')
+  await client.set(`${key}:t`, 'text')
+}
+
+const CALLS: [string, ...unknown[]][] = [
+  ['xrange', 'k:x', '-', '+'],
+  ['xrange', 'k:x', '-', '+', 'COUNT', 2],
+  ['xrevrange', 'k:x', '+', '-'],
+  ['xlen', 'k:x'],
+  ['xread', 'COUNT', 2, 'STREAMS', 'k:x', '0'],
+  ['hgetall', 'k:h'],
+  ['hgetallBuffer', 'k:h'],
+  ['hget', 'k:h', 'b'],
+  ['hmget', 'k:h', 'a', 'none'],
+  ['hkeys', 'k:h'],
+  ['hvals', 'k:h'],
+  ['lrange', 'k:l', 0, -1],
+  ['lindex', 'k:l', 1],
+  ['llen', 'k:l'],
+  ['zrange', 'k:z', 0, -1],
+  ['zrange', 'k:z', 0, -1, 'WITHSCORES'],
+  ['zrangebyscore', 'k:z', '-inf', '+inf'],
+  ['zscore', 'k:z', 'c'],
+  ['zrank', 'k:z', 'b'],
+  ['zcard', 'k:z'],
+  ['smembers', 'k:s'],
+  ['sismember', 'k:s', 'm'],
+  ['get', 'k:t'],
+  ['getBuffer', 'k:t'],
+  ['get', 'k:none'],
+  ['mget', 'k:t', 'k:none'],
+  ['strlen', 'k:t'],
+  ['getrange', 'k:t', 0, 1],
+  ['exists', 'k:t', 'k:none'],
+  ['type', 'k:t'],
+  ['eval_ro', "return {redis.call('get', KEYS[1]), ARGV[1], 7}", 1, 'k:t', 'x'],
+  ['call', 'LRANGE', 'k:l', '0', '-1'],
+]
+
+describe.runIf(hasServer)('cached reads', () => {
+  everywhere((server) => {
+    const from = () => server().port
+
+    describe.each(Object.keys(ioredis) as (keyof typeof ioredis)[])('%s', (how) => {
+      it('gives what the client gives, from the server, from memory and from the host', async () => {
+        const client = connected(from(), how)
+        await fill(client, 'k')
+        const path = folder()
+        const given = options({ path, limit: '16MiB' })
+        const reads = open(client, given) as Any
+        const other = open(client, given) as Any
+        await keeping(reads, () => reads.get('k:t'))
+        for (const [method, ...words] of CALLS) {
+          const expected = await (client as Any)[method](...words)
+          expect(await reads[method](...words), method).toStrictEqual(expected)
+          expect(await reads[method](...words), method).toStrictEqual(expected)
+          const before = other.stats().hostHits
+          expect(await other[method](...words), method).toStrictEqual(expected)
+          expect(other.stats().hostHits, `${method} of the host`).toBe(before + 1)
+        }
+      })
+    })
+
+    it("gives what node-redis' client gives", async () => {
+      const filler = connected(from())
+      await fill(filler, 'k')
+      for (const RESP of [2, 3] as const) {
+        const client = await createClient({ socket: { port: from() }, RESP }).connect()
+        onTestFinished(() => client.destroy())
+        const reads = open(client as object, { path: folder(), limit: '16MiB' }) as Any
+        await keeping(reads, () => reads.get('k:t'))
+        const calls: [string, ...unknown[]][] = [
+          ['xRange', 'k:x', '-', '+'],
+          ['xRange', 'k:x', '-', '+', { COUNT: 2 }],
+          ['xRevRange', 'k:x', '+', '-'],
+          ['hGetAll', 'k:h'],
+          ['lRange', 'k:l', 0, -1],
+          ['zRange', 'k:z', 0, -1],
+          ['zRangeWithScores', 'k:z', 0, -1],
+          ['zScore', 'k:z', 'c'],
+          ['sMembers', 'k:s'],
+          ['get', 'k:t'],
+          ['mGet', ['k:t', 'k:none']],
+          ['evalRo', "return redis.call('get', KEYS[1])", { keys: ['k:t'], arguments: [] }],
+        ]
+        for (const [method, ...words] of calls) {
+          const expected = await (client as Any)[method](...words)
+          expect(await reads[method](...words), method).toEqual(expected)
+          const before = reads.stats().sent
+          expect(await reads[method](...words), method).toEqual(expected)
+          expect(reads.stats().sent, method).toBe(before)
+        }
+      }
+    })
+
+    it('shows what another program writes, deletes, expires and flushes', async () => {
+      const client = connected(from())
+      const reads = open(client, { path: folder(), limit: '16MiB', maxStaleness: '10s' })
+      await client.set('c:a', '1')
+      await keeping(reads, () => reads.get('c:a'))
+      const changes: [() => Promise<unknown>, string | null][] = [
+        [() => server().plain('SET', 'c:a', '2'), '2'],
+        [() => server().plain('APPEND', 'c:a', '3'), '23'],
+        [() => server().plain('DEL', 'c:a'), null],
+        [() => server().plain('SET', 'c:a', '4', 'PX', '300'), '4'],
+        [() => Promise.resolve(), null],
+        [() => server().plain('SET', 'c:a', '5'), '5'],
+        [() => server().plain('FLUSHALL'), null],
+        [() => server().plain('SET', 'c:a', '6'), '6'],
+      ]
+      for (const [change, then] of changes) {
+        await change()
+        await until(async () => (await reads.get('c:a')) === then)
+        if (then !== '4') await keeping(reads, () => reads.get('c:a'))
+      }
+    })
+
+    it('makes one round trip for many callers', async () => {
+      const client = connected(from())
+      await client.rpush('many', 'a')
+      const reads = open(client)
+      await keeping(reads, () => reads.get('many:other'))
+      await client.config('RESETSTAT')
+      const all = await Promise.all(Array.from({ length: 200 }, () => reads.lrange('many', 0, -1)))
+      expect(new Set(all).size).toBe(1)
+      expect(await client.info('commandstats')).toContain('cmdstat_lrange:calls=1,')
+      await client.del('many')
+    })
+
+    it('reads anew what it was told to forget', async () => {
+      const client = connected(from())
+      const reads = open(client, { maxStaleness: '10s' })
+      await keeping(reads, () => reads.get('own'))
+      for (let number = 0; number < 20; number++) {
+        await client.set('own', number)
+        reads.forget('own')
+        expect(await reads.get('own')).toBe(String(number))
+      }
+    })
+
+    it("knows the keys of namespaces and of a keyPrefix, and hears of no others'", async () => {
+      const client = connected(from())
+      const prefixed = new Redis({ port: from(), keyPrefix: 'ns:' })
+      onTestFinished(() => prefixed.disconnect())
+      for (const view of [namespaced(client, { namespace: 'ns' }), prefixed]) {
+        await client.set('ns:a', '1')
+        const reads = open(view, { maxStaleness: '10s' })
+        await keeping(reads, () => reads.get('a'))
+        await client.set('ns:a', '2')
+        await until(async () => (await reads.get('a')) === '2')
+        await keeping(reads, () => reads.get('a'))
+      }
+    })
+
+    it('encodes a reply once', async () => {
+      const client = connected(from())
+      await client.del('j')
+      await client.xadd('j', '1-1', 'a', '1')
+      const reads = open(client)
+      await keeping(reads, () => reads.json.xrange('j', '-', '+'))
+      const page = await reads.json.xrange('j', '-', '+')
+      expect(await reads.json.xrange('j', '-', '+')).toBe(page)
+      expect(Buffer.from(page.bytes).toString()).toBe('[["1-1",["a","1"]]]')
+      await client.xadd('j', '2-1', 'b', '2')
+      await until(async () => (await reads.json.xrange('j', '-', '+')).etag !== page.etag)
+    })
+  })
+
+  it('goes on when the process that listens for the host is killed', async () => {
+    const server = await ownServer()
+    const client = connected(server.port)
+    await client.set('k', 'first')
+    const given = options({ path: folder(), limit: '16MiB', maxStaleness: '2s' })
+    const first = await Reader.start(server.port, given)
+    await first.until('first')
+    const reads = open(client, given)
+    await keeping(reads, () => reads.get('k'))
+    first.kill()
+    await client.set('k', 'second')
+    await until(async () => (await reads.get('k')) === 'second')
+    await keeping(reads, () => reads.get('k'))
+    const other = await Reader.start(server.port, given)
+    await other.until('second')
+    await client.set('k', 'third')
+    await Promise.all([other.until('third'), until(async () => (await reads.get('k')) === 'third')])
+    other.kill()
+  })
+
+  it.runIf(PROGRAMS.includes('redis-server-8'))(
+    'keeps no hash whose fields may expire',
+    async () => {
+      const server = await RedisServer.start('redis-server-8')
+      onTestFinished(() => server.stop())
+      const client = connected(server.port)
+      await client.hset('h', 'a', '1', 'b', '2')
+      const reads = open(client, { maxStaleness: '10s' })
+      await keeping(reads, () => reads.hgetall('h'))
+      await client.call('HPEXPIRE', 'h', '200', 'FIELDS', '1', 'a')
+      await until(async () => (await reads.hgetall('h')).a === undefined)
+      const { refused } = reads.stats().uncached
+      await client.call('HPEXPIRE', 'h', '100000', 'FIELDS', '1', 'b')
+      await until(async () => {
+        await reads.hgetall('h')
+        return reads.stats().uncached.refused > refused
+      })
+    },
+  )
+
+  it('knows of every command that servers call read-only', async () => {
+    for (const program of PROGRAMS) {
+      const server = await RedisServer.start(program)
+      onTestFinished(() => server.stop())
+      const all = (await connected(server.port).call('COMMAND')) as [
+        string,
+        number,
+        string[],
+        ...Any[],
+      ][]
+      const commands = all.flatMap((one) => [one, ...((one[9] as typeof all | undefined) ?? [])])
+      const reading = commands.filter(([, , flags]) => flags.includes('readonly'))
+      const known = new Set([...said.reads, ...Object.keys(said.refused)])
+      const names = reading.map(([name]) => name.toUpperCase())
+      expect(names.filter((name) => !known.has(name))).toEqual([])
+    }
+  })
+
+  it('has the table of the specification', () => {
+    const specified = readFileSync(new URL('../../../spec/reads.json', import.meta.url), 'utf8')
+    expect(said).toEqual(JSON.parse(specified))
+  })
+
+  it('says why a read cannot be cached', async () => {
+    const server = await ownServer()
+    const client = connected(server.port)
+    const reads = open(client, { prefixes: ['a:'] }) as Any
+    await expect(reads.srandmember('a:s')).rejects.toThrow(/random/)
+    await expect(reads.ttl('a:s')).rejects.toThrow(/time/)
+    await expect(reads.set('a:s', '1')).rejects.toThrow(UncacheableRead)
+    await expect(reads.call('SET', 'a:s', '1')).rejects.toThrow(UncacheableRead)
+    await expect(reads.xread('BLOCK', 0, 'STREAMS', 'a:s', '0')).rejects.toThrow(/BLOCK/)
+    await expect(reads.get('b')).rejects.toThrow(InvalidArgument)
+    expect(await client.exists('a:s')).toBe(0)
+    expect(() => cached({})).toThrow(InvalidArgument)
+  })
+
+  it("hands the client's errors and replies out when the server is gone for the cache", async () => {
+    const server = await ownServer()
+    const client = connected(server.port)
+    await client.hset('h', 'a', '1')
+    const reads = open(client)
+    await keeping(reads, () => reads.hgetall('h'))
+    await expect(reads.get('h')).rejects.toThrow(/WRONGTYPE/)
+    const lonely = new Redis({
+      port: server.port,
+      maxRetriesPerRequest: 0,
+      retryStrategy: null as Any,
+    })
+    lonely.on('error', () => {})
+    const others = open(lonely)
+    await lonely.ping()
+    await server.stop()
+    await expect(others.get('x')).rejects.toThrow()
+  })
+})
