@@ -1,0 +1,258 @@
+"""Taking over directories that the real diskcache has made."""
+
+import hashlib
+import os
+import pickle
+import stat
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import diskcache  # type: ignore[import-untyped]
+import pytest
+from both import SECRET
+
+import polycache
+import polycache.diskcache as ours
+from polycache.diskcache.importing import PICKLED_KEY, PICKLED_VALUE, import_directory
+
+PLAIN: list[tuple[Any, Any]] = [
+    ("text", "value"), ("", ""), ("ü", "ü" * 40_000), (b"\xff", b"bytes"), (b"", b"z" * 100_000),
+    (1, 2), (-(2**63), 2**63 - 1), (1.5, 2.5), (-2.5, 0.0), ("p-500000000000000", "pushed"),
+]  # fmt: skip
+PICKLED: list[tuple[Any, Any]] = [
+    ("none", None), ("list", [1, (2,)]), ("large", ["x" * 100_000]), ("big", 2**80),
+]  # fmt: skip
+KEYED: list[tuple[Any, Any]] = [((1, "a"), "tuple"), (None, "none"), (True, (1,)), (2**70, 1)]
+
+
+def filled(folder: Path) -> Any:
+    cache = diskcache.Cache(str(folder), cull_limit=0)
+    for key, value in [*PLAIN, *PICKLED, *KEYED]:
+        cache.set(key, value, tag="all")
+    cache.set("expires", "later", expire=1000, tag=7)
+    cache.set("gone", "now", expire=-1)
+    return cache
+
+
+def state(folder: Path) -> dict[str, Any]:
+    """All of a directory: names, contents, times."""
+    return {
+        str(path.relative_to(folder)): (
+            hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else None,
+            path.stat().st_mtime_ns,
+            path.stat().st_mode,
+        )
+        for path in [folder, *folder.rglob("*")]
+    }
+
+
+def test_everything_comes_over_when_pickle_is_asked_for(tmp_path: Path) -> None:
+    old = filled(tmp_path / "old")
+    expires = old.get("expires", expire_time=True)[1]
+    old.close()
+    before = state(tmp_path / "old")
+    results = import_directory(tmp_path / "old", tmp_path / "new", pickle_secret=SECRET)
+    assert state(tmp_path / "old") == before
+    everything = [*PLAIN, *PICKLED, *KEYED]
+    assert [tuple(result) for result in results] == [
+        (str(tmp_path / "new"), len(everything) + 1, {"expired": 1})
+    ]
+    with ours.Cache(tmp_path / "new", pickle_secret=SECRET) as new:
+        assert list(new) == [*(key for key, _ in everything), "expires"]
+        for key, value in everything:
+            assert new.get(key, tag=True) == (value, "all")
+            assert type(new[key]) is type(value)
+        assert new.get("expires", expire_time=True, tag=True) == ("later", expires, 7)
+        assert new.push("next", "p") == "p-500000000000001"
+        with new.read(b"") as file:
+            assert file.read() == b"z" * 100_000
+        assert new.evict("all") == len(everything)
+        assert new.check() == []
+
+
+def test_without_pickle_it_says_what_it_skipped(tmp_path: Path) -> None:
+    filled(tmp_path / "old").close()
+    (result,) = import_directory(tmp_path / "old", tmp_path / "new")
+    assert result.entries == len(PLAIN) + 1
+    assert result.skipped == {
+        "expired": 1,
+        PICKLED_KEY: len(KEYED),
+        PICKLED_VALUE: len(PICKLED),
+    }
+    new = ours.Cache(tmp_path / "new")
+    assert [(key, new[key]) for key in new] == [*PLAIN, ("expires", "later")]
+
+
+def test_nothing_is_unpickled_that_was_not_asked_for(tmp_path: Path) -> None:
+    class Bomb:
+        def __reduce__(self) -> Any:
+            return os.mkdir, (str(tmp_path / "exploded"),)
+
+    with diskcache.Cache(str(tmp_path / "old")) as old:
+        old["value"] = Bomb()
+        old[Bomb()] = 1
+    (result,) = import_directory(tmp_path / "old", tmp_path / "new")
+    assert result.entries == 0
+    assert not (tmp_path / "exploded").exists()
+
+
+def test_what_a_writer_has_left_in_the_log_is_read(tmp_path: Path) -> None:
+    # Open, so its last writes are not in the database yet, and nothing is there to be read by.
+    old = filled(tmp_path / "old")
+    assert (tmp_path / "old" / "cache.db-wal").stat().st_size > 0
+    before = state(tmp_path / "old")
+    (result,) = import_directory(tmp_path / "old", tmp_path / "new")
+    assert result.entries == len(PLAIN) + 1
+    assert state(tmp_path / "old") == before
+    old.close()
+
+
+def test_a_directory_that_can_only_be_read(tmp_path: Path) -> None:
+    filled(tmp_path / "old").close()
+    paths = [tmp_path / "old", *(tmp_path / "old").rglob("*")]
+    for path in paths:
+        path.chmod(stat.S_IREAD | (stat.S_IEXEC if path.is_dir() else 0))
+    try:
+        (result,) = import_directory(tmp_path / "old", tmp_path / "new")
+    finally:
+        for path in paths:
+            path.chmod(0o700)
+    assert result.entries == len(PLAIN) + 1
+
+
+def test_settings_come_over(tmp_path: Path) -> None:
+    diskcache.Cache(
+        str(tmp_path / "old"), size_limit=2**28, cull_limit=3, eviction_policy="none"
+    ).close()
+    import_directory(tmp_path / "old", tmp_path / "new")
+    new = ours.Cache(tmp_path / "new")
+    assert (new.size_limit, new.cull_limit, new.eviction_policy) == (2**28, 3, "none")
+
+
+def test_a_fanout_cache_with_its_caches_deques_and_indexes(tmp_path: Path) -> None:
+    with diskcache.FanoutCache(str(tmp_path / "old"), shards=4, size_limit=2**28) as old:
+        for number in range(100):
+            old[number] = str(number)
+        old.cache("a/b")["k"] = "in a cache"
+        old.deque("d").extend([3, 1, 2])
+        old.index("i").update({"z": 1, "a": 2})
+    results = import_directory(tmp_path / "old", tmp_path / "new")
+    assert sorted(result.entries for result in results) == [1, 2, 3, 100]
+    new = ours.FanoutCache(tmp_path / "new")
+    assert {key: new[key] for key in new} == {number: str(number) for number in range(100)}
+    assert new.cache("a/b")["k"] == "in a cache"
+    assert list(new.deque("d")) == [3, 1, 2]
+    assert list(new.index("i").items()) == [("z", 1), ("a", 2)]
+    assert new.size_limit == 2**28
+
+
+def test_a_json_disk(tmp_path: Path) -> None:
+    with diskcache.Cache(str(tmp_path / "old"), disk=diskcache.JSONDisk) as old:
+        old[["a", 1]] = {"b": [None]}
+        old["large"] = ["x" * 10] * 100_000
+    (result,) = import_directory(tmp_path / "old", tmp_path / "new", disk=ours.JSONDisk)
+    assert result == (str(tmp_path / "new"), 2, {})
+    new = ours.Cache(tmp_path / "new", disk=ours.JSONDisk)
+    assert list(new) == [["a", 1], "large"]
+    assert new[["a", 1]] == {"b": [None]} and len(new["large"]) == 100_000
+
+
+def test_missing_foreign_and_broken_files_are_told(tmp_path: Path) -> None:
+    with diskcache.Cache(str(tmp_path / "old"), disk_min_file_size=0) as old:
+        for key in ("gone", "outside", "text"):
+            old[key] = key
+        old._sql("UPDATE Cache SET filename = '../secret' WHERE key = 'outside'")
+        name = old._sql("SELECT filename FROM Cache WHERE key = 'gone'").fetchone()[0]
+        (tmp_path / "old" / name).unlink()
+        name = old._sql("SELECT filename FROM Cache WHERE key = 'text'").fetchone()[0]
+        (tmp_path / "old" / name).write_bytes(b"\xff")
+        old._sql("INSERT INTO Cache (key, raw, mode, value) VALUES ('mode', 1, 9, 1)")
+        old._sql("INSERT INTO Cache (key, raw, mode, value) VALUES (?, 0, 1, 1)", (b"junk",))
+        old._sql("INSERT INTO Cache (key, raw, mode, value) VALUES ('v', 1, 4, ?)", (b"junk",))
+        old["fine"] = 1
+    (tmp_path / "secret").write_text("secret")
+    (result,) = import_directory(tmp_path / "old", tmp_path / "new", pickle_secret=SECRET)
+    assert result.entries == 1
+    reasons = " | ".join(sorted(result.skipped))
+    for part in ("file is gone", "outside the directory", "UnicodeDecodeError", "unknown mode 9"):
+        assert part in reasons
+    assert reasons.count("cannot be loaded") == 1 and sum(result.skipped.values()) == 6
+
+
+def test_what_is_not_diskcache_s_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(polycache.InvalidArgument, match=r"no cache\.db"):
+        import_directory(tmp_path, tmp_path.parent / "new")
+    with pytest.raises(polycache.InvalidArgument, match="cannot be the old one"):
+        import_directory(tmp_path, tmp_path / "new")
+    (tmp_path / "old").mkdir()
+    (tmp_path / "old" / "cache.db").write_bytes(b"not a database" * 100)
+    with pytest.raises(polycache.InvalidArgument, match="is not diskcache's"):
+        import_directory(tmp_path / "old", tmp_path / "new")
+
+
+def run(*arguments: object, **variables: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", *map(str, arguments)],
+        env={**os.environ, **variables},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+
+
+@pytest.mark.parametrize("command", [("polycache", "import"), ("polycache.diskcache.importing",)])
+def test_the_command(command: tuple[str, ...], tmp_path: Path) -> None:
+    filled(tmp_path / "old").close()
+    done = run(*command, tmp_path / "old", tmp_path / "new")
+    assert done.returncode == 0, done.stderr
+    assert f"{tmp_path / 'new'}: {len(PLAIN) + 1} entries" in done.stdout
+    assert f"skipped {len(PICKLED)}: {PICKLED_VALUE}" in done.stdout
+    assert "--pickle" in done.stdout.splitlines()[-1]
+    (tmp_path / "secret").write_bytes(SECRET + b"\n")
+    done = run(
+        *command, "--pickle", "--secret-file", tmp_path / "secret", tmp_path / "old", tmp_path / "n"
+    )
+    assert (done.returncode, done.stderr) == (0, "") and "--pickle" not in done.stdout
+    assert ours.Cache(tmp_path / "n", pickle_secret=SECRET)["list"] == [1, (2,)]
+    done = run(
+        *command, "--pickle", tmp_path / "old", tmp_path / "m", POLYCACHE_PICKLE_SECRET="s" * 16
+    )
+    assert done.returncode == 0 and len(ours.Cache(tmp_path / "m")) == 19
+    for wrong, code, text in (
+        (["--pickle", tmp_path / "old", tmp_path / "x"], 2, "--secret-file"),
+        (["--secret-file", "s", tmp_path / "old", tmp_path / "x"], 2, "is for --pickle"),
+        ([tmp_path / "none", tmp_path / "x"], 1, "no cache.db"),
+        ([], 2, "usage"),
+    ):
+        done = run(*command, *wrong)
+        assert done.returncode == code and text in done.stderr
+
+
+def test_directories_of_others_are_refused(tmp_path: Path) -> None:
+    old = str(tmp_path / "old")
+    filled(tmp_path / "old").close()
+    before = sorted(path.name for path in (tmp_path / "old").rglob("*"))
+    with pytest.raises(ours.OldDirectory, match="polycache import"):
+        ours.Cache(old)
+    with pytest.raises(ours.OldDirectory, match="polycache import"):
+        ours.FanoutCache(old)
+    with pytest.raises(ours.OldDirectory, match="polycache import"):
+        ours.Deque(directory=old)
+    with pytest.raises(ours.OldDirectory, match="polycache import"):
+        ours.Index(old)
+    assert sorted(path.name for path in (tmp_path / "old").rglob("*")) == before
+    with polycache.Cache(tmp_path / "plain") as plain:
+        plain.set("k", "v")
+        with pytest.raises(polycache.ForeignDirectory, match="directory of polycache.Cache"):
+            ours.Cache(str(tmp_path / "plain"))
+        assert plain.get("k") == "v"
+
+
+def test_a_directory_that_is_in_use_stays_ours(tmp_path: Path) -> None:
+    cache = ours.Cache(tmp_path)
+    (tmp_path / "cache.db").write_bytes(b"somebody's")
+    cache["k"] = "v"
+    assert ours.Cache(tmp_path)["k"] == "v"
+    assert pickle.loads(pickle.dumps(cache)).directory == str(tmp_path)
