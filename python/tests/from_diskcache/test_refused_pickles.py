@@ -141,6 +141,13 @@ def test_a_secret_is_long_enough(secret: Any, tmp_path: Path) -> None:
         diskcache.use_pickle(secret)
 
 
+@pytest.mark.parametrize("secret", [bytearray(SECRET), [99], 99, [None], {"a": SECRET}])
+def test_a_secret_is_bytes_or_text(secret: Any) -> None:
+    # bytes(99) is 99 zeros, which everybody knows.
+    with pytest.raises(polycache.InvalidArgument, match="bytes or text"):
+        diskcache.use_pickle(secret)
+
+
 def forge(cache: diskcache.Cache, key: Any, change: Callable[[bytes], bytes]) -> None:
     """Writes past the cache, as another program with access to the directory could."""
     data = cache._opened().data
@@ -199,7 +206,8 @@ def test_a_value_under_another_key_and_a_forged_key_are_refused(tmp_path: Path) 
     cache.clear()
     cache["k"] = 1
     place = next(iter(cache._opened().places()))
-    for forged in ([b"p" + pickle.dumps(Bomb()), None], [b"p" + pickle.dumps(Bomb()), b"\0" * 32]):
+    for seal in (None, b"\0" * 32, "\0" * 32, 0, True, [b""]):
+        forged = [b"p" + pickle.dumps(Bomb()), seal]
         data.set(place_name(place), forged)
         with pytest.raises(diskcache.InvalidSeal):
             list(cache)

@@ -26,8 +26,11 @@ class Pickling:
     """
 
     def __init__(self, secret: Secret) -> None:
-        given = [secret] if isinstance(secret, bytes | str) else list(secret)
-        self._secrets = [one.encode() if isinstance(one, str) else bytes(one) for one in given]
+        given: Any = secret if isinstance(secret, list | tuple) else [secret]
+        # Of numbers, as in a bytearray, bytes() would make zeros, which everybody knows.
+        if not all(isinstance(one, bytes | str) for one in given):
+            raise InvalidArgument("pickle_secret is bytes or text, or a list of these")
+        self._secrets = [one.encode() if isinstance(one, str) else one for one in given]
         if not given or any(len(one) < LEAST_SECRET for one in self._secrets):
             raise InvalidArgument(
                 f"pickle_secret has at least {LEAST_SECRET} bytes, from a secret store: "
@@ -42,8 +45,10 @@ class Pickling:
         """The payload after its seal."""
         return self.seal(payload, purpose) + payload
 
-    def is_sealed(self, payload: bytes, seal: bytes, purpose: bytes) -> bool:
+    def is_sealed(self, payload: bytes, seal: Any, purpose: bytes) -> bool:
         """Whether the seal is that of the payload, in constant time."""
+        if not isinstance(seal, bytes):
+            return False
         found = False
         for secret in self._secrets:
             found |= hmac.compare_digest(_seal(secret, payload, purpose), seal)
