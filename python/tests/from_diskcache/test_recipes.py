@@ -141,6 +141,23 @@ def test_throttle_lets_as_many_calls_through(tmp_path: Path) -> None:
     assert mine[:2] == [mine[0]] * 2 and mine[4] - mine[0] == pytest.approx(1.5)
 
 
+def test_throttle_goes_on_when_the_clock_is_set_back(tmp_path: Path) -> None:
+    clock = Time()
+    start = clock.now
+
+    @ours.throttle(
+        ours.Cache(tmp_path), 2, 1, name="t", time_func=clock.time, sleep_func=clock.sleep
+    )
+    def call() -> float:
+        return clock.now
+
+    calls = [call(), call()]
+    clock.now -= 3600
+    calls += [call(), call(), call()]
+    assert calls[:2] == [start, start]
+    assert calls[2:] == pytest.approx([start - 3600 + wait for wait in (0.5, 1, 1.5)])
+
+
 def test_throttle_goes_on_without_its_entry(tmp_path: Path) -> None:
     cache = ours.Cache(tmp_path)
 

@@ -96,7 +96,10 @@ class RLock(_Held):
 
     def _found(self) -> tuple[str | None, int, Any]:
         found = self._cache.get(self._key, retry=True)
-        return tuple(found) if found is not None else (None, 0, None)
+        if isinstance(found, list | tuple) and len(found) == 3:
+            return tuple(found)
+        # None, or what diskcache's own lock left in a directory that was imported.
+        return None, 0, None
 
 
 class BoundedSemaphore(_Held):
@@ -134,4 +137,6 @@ class BoundedSemaphore(_Held):
             self._set(holders)
 
     def _holders(self) -> list[Any]:
-        return list(self._cache.get(self._key, (), retry=True))
+        found = self._cache.get(self._key, retry=True)
+        # diskcache's own semaphore left a number.
+        return list(found) if isinstance(found, list | tuple) else []

@@ -88,6 +88,10 @@ def throttle(
                 now = time_func()
                 # Without an entry, because it expired or was deleted, the count begins anew.
                 last, left = cache.get(key, (now, count), retry=True)
+                if now < last:
+                    # The clock was set back: time is counted from here on.
+                    last = now
+                    cache.set(key, (last, left), expire=expire, tag=tag, retry=True)
                 left = left + (now - last) * rate
                 if left < 1:
                     return float((1 - left) / rate)
