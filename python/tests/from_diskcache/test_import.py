@@ -3,6 +3,7 @@
 import hashlib
 import os
 import pickle
+import shutil
 import stat
 import subprocess
 import sys
@@ -15,7 +16,7 @@ from both import SECRET
 
 import polycache
 import polycache.diskcache as ours
-from polycache.diskcache.importing import PICKLED_KEY, PICKLED_VALUE, import_directory
+from polycache.diskcache.importing import FULL, PICKLED_KEY, PICKLED_VALUE, import_directory, main
 
 PLAIN: list[tuple[Any, Any]] = [
     ("text", "value"), ("", ""), ("ü", "ü" * 40_000), (b"\xff", b"bytes"), (b"", b"z" * 100_000),
@@ -122,6 +123,61 @@ def test_a_directory_that_can_only_be_read(tmp_path: Path) -> None:
     assert result.entries == len(PLAIN) + 1
 
 
+def test_a_secret_for_all_does_not_ask_for_pickles_of_others(tmp_path: Path) -> None:
+    filled(tmp_path / "old").close()
+    ours.use_pickle(SECRET)
+    try:
+        (result,) = import_directory(tmp_path / "old", tmp_path / "new")
+    finally:
+        ours.use_pickle(None)
+    assert result.skipped == {"expired": 1, PICKLED_KEY: len(KEYED), PICKLED_VALUE: len(PICKLED)}
+
+
+def test_a_transaction_that_its_writer_left_is_undone(tmp_path: Path) -> None:
+    # Without a write-ahead log, SQLite keeps what was before in a journal.
+    with diskcache.Cache(str(tmp_path / "live"), sqlite_journal_mode="delete") as live:
+        for number in range(500):
+            live[number] = "before"
+        with live.transact():
+            live._sql("PRAGMA cache_size = 1")
+            for number in range(500):
+                live[number] = "never"
+            assert (tmp_path / "live" / "cache.db-journal").stat().st_size > 0
+            shutil.copytree(tmp_path / "live", tmp_path / "old")
+    before = state(tmp_path / "old")
+    import_directory(tmp_path / "old", tmp_path / "new")
+    assert state(tmp_path / "old") == before
+    new = ours.Cache(tmp_path / "new")
+    assert {new[key] for key in new} == {"before"} and len(new) == 500
+
+
+def test_an_old_directory_at_its_limit_keeps_what_is_newest(tmp_path: Path) -> None:
+    with diskcache.Cache(str(tmp_path / "old"), size_limit=4 * 2**20) as old:
+        for number in range(2000):
+            old[number] = "x" * 3000
+        count = len(old)
+    (result,) = import_directory(tmp_path / "old", tmp_path / "new")
+    assert result.skipped == {FULL: count - result.entries}
+    new = ours.Cache(tmp_path / "new")
+    assert len(new) == result.entries > count // 3
+    assert list(new) == list(range(2000 - result.entries, 2000)) and new.check() == []
+    assert new.volume() <= new.size_limit
+
+
+@pytest.mark.parametrize("settings", [{"eviction_policy": "none"}, {"cull_limit": 0}])
+def test_what_does_not_fit_is_told(
+    settings: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with diskcache.Cache(str(tmp_path / "old"), size_limit=2**20, **settings) as old:
+        for number in range(3000):
+            old[number] = "x" * 3000
+    monkeypatch.setattr("polycache.diskcache.handle.limit_of_store", lambda _: 4 * 2**20)
+    (result,) = import_directory(tmp_path / "old", tmp_path / "new")
+    assert result.skipped == {FULL: 3000 - result.entries}
+    new = ours.Cache(tmp_path / "new")
+    assert list(new) == list(range(result.entries)) and new.check() == []
+
+
 def test_settings_come_over(tmp_path: Path) -> None:
     diskcache.Cache(
         str(tmp_path / "old"), size_limit=2**28, cull_limit=3, eviction_policy="none"
@@ -146,6 +202,30 @@ def test_a_fanout_cache_with_its_caches_deques_and_indexes(tmp_path: Path) -> No
     assert list(new.deque("d")) == [3, 1, 2]
     assert list(new.index("i").items()) == [("z", 1), ("a", 2)]
     assert new.size_limit == 2**28
+
+
+def test_a_directory_named_by_a_number_is_no_shard(tmp_path: Path) -> None:
+    for year in ("2023", "2024", "100"):
+        diskcache.Cache(str(tmp_path / year), size_limit=2**28).close()
+    import_directory(tmp_path / "2024", tmp_path / "new")
+    assert ours.Cache(tmp_path / "new").size_limit == 2**28
+
+
+def test_locks_that_diskcache_has_left_are_free(tmp_path: Path) -> None:
+    with diskcache.Cache(str(tmp_path / "old")) as old:
+        for kind in (diskcache.RLock, diskcache.BoundedSemaphore):
+            with kind(old, kind.__name__):
+                pass
+        diskcache.BoundedSemaphore(old, "held").acquire()
+        diskcache.RLock(old, "also held").acquire()
+    import_directory(tmp_path / "old", tmp_path / "new", pickle_secret=SECRET)
+    new = ours.Cache(tmp_path / "new", pickle_secret=SECRET)
+    for key in ("RLock", "also held"):
+        with ours.RLock(new, key), ours.RLock(new, key):
+            assert key in new
+    for key in ("BoundedSemaphore", "held"):
+        with ours.BoundedSemaphore(new, key):
+            assert not ours.BoundedSemaphore(new, key)._try()
 
 
 def test_a_json_disk(tmp_path: Path) -> None:
@@ -186,10 +266,43 @@ def test_what_is_not_diskcache_s_is_refused(tmp_path: Path) -> None:
         import_directory(tmp_path, tmp_path.parent / "new")
     with pytest.raises(polycache.InvalidArgument, match="cannot be the old one"):
         import_directory(tmp_path, tmp_path / "new")
+    with pytest.raises(polycache.InvalidArgument, match="around"):
+        import_directory(tmp_path / "new" / "cache", tmp_path / "new")
+    (tmp_path / "linked").mkdir()
+    (tmp_path / "linked" / "cache").symlink_to(tmp_path / "fanout" / "cache")
+    with diskcache.FanoutCache(str(tmp_path / "fanout"), shards=1) as fanout:
+        fanout.cache("c")["k"] = 1
+    before = state(tmp_path / "fanout")
+    with pytest.raises(polycache.InvalidArgument, match="within"):
+        import_directory(tmp_path / "fanout", tmp_path / "linked")
+    assert state(tmp_path / "fanout") == before
     (tmp_path / "old").mkdir()
     (tmp_path / "old" / "cache.db").write_bytes(b"not a database" * 100)
     with pytest.raises(polycache.InvalidArgument, match="is not diskcache's"):
         import_directory(tmp_path / "old", tmp_path / "new")
+
+
+def test_a_damaged_database_is_told(tmp_path: Path) -> None:
+    with diskcache.Cache(str(tmp_path / "old")) as old:
+        for number in range(3000):
+            old[number] = "x" * 100
+    path = tmp_path / "old" / "cache.db"
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2 : len(data) // 2 + 65536] = b"\xff" * 65536
+    path.write_bytes(data)
+    with pytest.raises(polycache.InvalidArgument, match="is damaged"):
+        import_directory(tmp_path / "old", tmp_path / "new")
+    assert ours.Cache(tmp_path / "new").check() == []
+
+
+@pytest.mark.parametrize("secret", [b"\n" + bytes(range(128, 160)) + b"\n", SECRET, SECRET + b"\n"])
+def test_a_secret_of_any_bytes_is_taken_from_its_file(secret: bytes, tmp_path: Path) -> None:
+    filled(tmp_path / "old").close()
+    (tmp_path / "secret").write_bytes(secret)
+    arguments = ["--pickle", "--secret-file", tmp_path / "secret", tmp_path / "old", tmp_path / "n"]
+    assert main([str(one) for one in arguments]) == 0
+    used = secret if secret[0] == 10 else SECRET
+    assert ours.Cache(tmp_path / "n", pickle_secret=used)["list"] == [1, (2,)]
 
 
 def run(*arguments: object, **variables: str) -> subprocess.CompletedProcess[str]:
@@ -245,7 +358,7 @@ def test_directories_of_others_are_refused(tmp_path: Path) -> None:
     assert sorted(path.name for path in (tmp_path / "old").rglob("*")) == before
     with polycache.Cache(tmp_path / "plain") as plain:
         plain.set("k", "v")
-        with pytest.raises(polycache.ForeignDirectory, match="directory of polycache.Cache"):
+        with pytest.raises(polycache.ForeignDirectory, match=r"directory of polycache\.Cache"):
             ours.Cache(str(tmp_path / "plain"))
         assert plain.get("k") == "v"
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
-from ..errors import InvalidArgument, PolycacheError
+from ..errors import InvalidArgument, NoSpace, PolycacheError
 from .cache import Cache
 from .constants import MODE_BINARY, MODE_PICKLE, MODE_RAW, MODE_TEXT
 from .disk import Disk, JSONDisk
@@ -25,11 +25,15 @@ DATABASE = "cache.db"
 FOLDERS = ("cache", "deque", "index")
 SECRET_VARIABLE = "POLYCACHE_PICKLE_SECRET"
 _DISKS: dict[str, type[Disk]] = {"Disk": Disk, "JSONDisk": JSONDisk}
+_LOGS = ("-wal", "-journal")
+"""What SQLite writes beside a database. A journal is of one whose writer was killed."""
+_PORTION_BYTES = 8 * 2**20
 _SETTINGS = ("eviction_policy", "size_limit", "cull_limit", "statistics", "disk_min_file_size")
 
 PICKLED_KEY = "the key is pickled, and pickle was not asked for"
 PICKLED_VALUE = "the value is pickled, and pickle was not asked for"
 EXPIRED = "expired"
+FULL = "its size_limit, of which about 60 % are keys and values, leaves no room"
 
 
 class Imported(NamedTuple):
@@ -61,19 +65,26 @@ def import_directory(
     Raises `InvalidArgument` when `old` is not a directory of diskcache's, or is the new one.
     """
     source, target = Path(old).expanduser(), Path(new).expanduser()
-    if source.resolve() == target.resolve() or source.resolve() in target.resolve().parents:
-        raise InvalidArgument("the new directory cannot be the old one, or within it")
     found = list(_caches(source, target))
+    for into in (target, *(into for _, into in found)):
+        _refuse_within(source.resolve(), into.resolve())
     if not found:
         raise InvalidArgument(f"{source} is not a directory of diskcache: it has no {DATABASE}")
+    shards = sum(into == target for _, into in found)
     results: dict[Path, Imported] = {}
     for one, into in found:
-        entries, skipped = _copied(one, into, pickle_secret, disk)
+        entries, skipped = _copied(one, into, pickle_secret, disk, shards if into == target else 1)
         if into in results:
             skipped += Counter(results[into].skipped)
             entries += results[into].entries
         results[into] = Imported(str(into), entries, dict(skipped))
     return list(results.values())
+
+
+def _refuse_within(source: Path, target: Path) -> None:
+    # A cache in the old directory may have the name of a folder that the new one makes.
+    if source == target or source in target.parents or target in source.parents:
+        raise InvalidArgument("the new directory cannot be the old one, within it, or around it")
 
 
 def _caches(source: Path, target: Path) -> Iterator[tuple[Path, Path]]:
@@ -106,13 +117,14 @@ def _database(source: Path) -> Iterator[sqlite3.Connection]:
     """A connection that writes nothing beside the database, as SQLite does even for readers of one
     with a write-ahead log."""
     path = source / DATABASE
-    log = source / (DATABASE + "-wal")
-    if not log.exists() or log.stat().st_size == 0:
+    logs = [source / (DATABASE + name) for name in _LOGS]
+    logs = [log for log in logs if log.exists() and log.stat().st_size > 0]
+    if not logs:
         with closing(_connected(path, "immutable=1")) as connection:
             yield connection
         return
     with tempfile.TemporaryDirectory(prefix="polycache-import-") as folder:
-        for file in (path, log):
+        for file in (path, *logs):
             shutil.copyfile(file, Path(folder) / file.name)
         with closing(_connected(Path(folder) / DATABASE, "mode=rw")) as connection:
             yield connection
@@ -123,7 +135,7 @@ def _connected(path: Path, mode: str) -> sqlite3.Connection:
 
 
 def _copied(
-    source: Path, target: Path, secret: Secret | None, disk: type[Disk]
+    source: Path, target: Path, secret: Secret | None, disk: type[Disk], shards: int
 ) -> tuple[int, Counter[str]]:
     skipped: Counter[str] = Counter()
     count = 0
@@ -135,28 +147,44 @@ def _copied(
                 " FROM Cache ORDER BY rowid"
             )
         except sqlite3.DatabaseError as error:
-            raise InvalidArgument(f"{source / DATABASE} is not diskcache's: {error}") from None
+            raise _damaged(source, error) from None
         kept = {name: settings[name] for name in _SETTINGS if name in settings}
-        if source.name.isdigit() and "size_limit" in kept:
-            # Of a shard. The limit of all is not told.
-            kept["size_limit"] *= sum(one.name.isdigit() for one in _folders(source.parent))
+        if "size_limit" in kept:
+            kept["size_limit"] *= shards  # Each has its part.
         target.mkdir(parents=True, exist_ok=True)
         with Cache(target, disk=disk, pickle_secret=secret, **kept) as cache:
-            portion: list[Any] = []
-            for row in rows:
-                portion.append(row)
-                if len(portion) == 500:
-                    count += _stored(cache, source, portion, skipped)
-                    portion = []
-            count += _stored(cache, source, portion, skipped)
+            for portion in _portions(source, rows):
+                count += _stored(cache, source, portion, skipped, secret is not None)
     return count, skipped
+
+
+def _damaged(source: Path, error: sqlite3.Error) -> InvalidArgument:
+    return InvalidArgument(f"{source / DATABASE} is not diskcache's, or is damaged: {error}")
+
+
+def _portions(source: Path, rows: Iterator[Any]) -> Iterator[list[Any]]:
+    """Rows that are stored together: not too many, and not too large."""
+    portion: list[Any] = []
+    size = 0
+    try:
+        for row in rows:
+            portion.append(row)
+            size += row[-1] or 0
+            if len(portion) == 500 or size > _PORTION_BYTES:
+                yield portion
+                portion, size = [], 0
+    except sqlite3.DatabaseError as error:
+        raise _damaged(source, error) from None
+    yield portion
 
 
 class _Skip(Exception):
     pass
 
 
-def _stored(cache: Cache, source: Path, rows: list[Any], skipped: Counter[str]) -> int:
+def _stored(
+    cache: Cache, source: Path, rows: list[Any], skipped: Counter[str], unpickles: bool
+) -> int:
     """Stores some rows in one block, and counts."""
     count = 0
     now = time.time()
@@ -165,8 +193,8 @@ def _stored(cache: Cache, source: Path, rows: list[Any], skipped: Counter[str]) 
             try:
                 if expires is not None and expires <= now:
                     raise _Skip(EXPIRED)
-                code, seal = _key(cache, key, raw)
-                if mode == MODE_PICKLE and cache._pickling is None:
+                code, seal = _key(cache, key, raw, unpickles)
+                if mode == MODE_PICKLE and not unpickles:
                     raise _Skip(PICKLED_VALUE)
                 data = value if filename is None else _file(source, filename)
                 data = bytes(data) if isinstance(data, memoryview) else data
@@ -177,9 +205,17 @@ def _stored(cache: Cache, source: Path, rows: list[Any], skipped: Counter[str]) 
                     row = cache._row_of(code, mode, data, size, now, expires, tag)
                 else:
                     raise _Skip(f"unknown mode {mode}")
-                cache._put(store, code, seal, row)
                 store.check_room()
+                cache._put(store, code, seal, row)
                 count += 1
+                # What goes by the policy, when the old directory was larger than its limit.
+                before = store.numbers.count
+                cache._make_room(store, now)
+                if gone := before - store.numbers.count:
+                    skipped[FULL] += gone
+                    count -= gone
+            except NoSpace:
+                skipped[FULL] += 1
             except _Skip as reason:
                 skipped[str(reason)] += 1
             except (OSError, PolycacheError, UnicodeDecodeError) as error:
@@ -187,9 +223,9 @@ def _stored(cache: Cache, source: Path, rows: list[Any], skipped: Counter[str]) 
     return count
 
 
-def _key(cache: Cache, key: Any, raw: int) -> tuple[bytes, bytes | None]:
+def _key(cache: Cache, key: Any, raw: int, unpickles: bool) -> tuple[bytes, bytes | None]:
     if not raw:
-        if cache._pickling is None:
+        if not unpickles:
             raise _Skip(PICKLED_KEY)
         return cache._code(_loaded(key))
     # As it is stored: what a disk of another kind makes of keys, it has made already.
@@ -216,7 +252,9 @@ def _file(source: Path, name: str) -> bytes:
 
 def _secret(file: str | None) -> bytes | None:
     if file is not None:
-        return Path(file).read_bytes().strip()
+        data = Path(file).read_bytes()
+        # An editor ends a text with a newline; of other bytes each is the secret's.
+        return data.rstrip(b"\r\n") if data.isascii() else data
     given = os.environ.get(SECRET_VARIABLE)
     return None if given is None else given.encode()
 
