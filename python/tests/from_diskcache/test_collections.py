@@ -142,7 +142,7 @@ class IndexMachine(RuleBasedStateMachine):
         self.both.pull(prefix, side=side)
 
     def is_taken(self, side: str) -> bool:
-        """Whether diskcache would give a number that is a key already: there it is an IntegrityError."""
+        """Whether diskcache would give a number that is a key already, an IntegrityError there."""
         numbers = [key for key in self.both.mine if type(key) in (int, float)]
         queued = [number for number in numbers if 0 < number < 999_999_999_999_999]
         if not queued:

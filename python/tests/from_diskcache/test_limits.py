@@ -9,6 +9,7 @@ from both import both, patched
 
 import polycache
 import polycache.diskcache as diskcache
+from polycache.diskcache.disk_space import OWN_BYTES
 from polycache.diskcache.store import VALUE, place_name, row_name
 
 MIB = 2**20
@@ -83,7 +84,7 @@ def test_none_evicts_nothing_and_says_when_it_is_full(
     for number in range(1000):
         cache[number] = "x"
     assert len(cache) == 1000 and cache.cull() == 0
-    cache._opened().limit = cache._opened().numbers.size
+    cache._opened().limit = cache._opened().numbers.size + OWN_BYTES
     with pytest.raises(polycache.NoSpace, match="holds as much"):
         cache["more"] = 1
     assert "more" not in cache and len(cache) == 1000

@@ -177,12 +177,11 @@ class Cache(Queues):
         was changed, and what a read of `polycache.Cache` raises.
         """
         code, _ = self._code(key)
-        store = self._opened()
         if self.statistics or EVICTION_POLICY[self.eviction_policy] in (
             "access_time",
             "access_count",
         ):
-            with self._writing(retry):
+            with self._writing(retry) as store:
                 row, value = self._found(store, code, read)
                 if self.statistics:
                     if row is None:
@@ -194,7 +193,7 @@ class Cache(Queues):
                     if self._use(used, timestamp()):
                         store.replace(code, row, used)
         else:
-            row, value = self._found(store, code, read)
+            row, value = self._found(self._opened(), code, read)
         if row is None:
             if expire_time or tag:
                 return asked_for(default, None, None, expire_time, tag)

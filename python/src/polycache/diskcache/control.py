@@ -104,11 +104,15 @@ class Control:
     def _mapped(self) -> mmap.mmap:
         # By a file of its own: a mapping keeps its file, which a forked child could not close, and
         # with it the lock of its parent.
-        file = os.open(self._path, os.O_RDWR | os.O_CLOEXEC)
+        file = self._opened_again()
         try:
             return mmap.mmap(file, _SIZE)
         finally:
             os.close(file)
+
+    def _opened_again(self) -> int:
+        # Not by its path, where another file may be by now, or none.
+        return os.open(f"/proc/self/fd/{self._file}", os.O_RDWR | os.O_CLOEXEC)
 
     def _is_made(self) -> bool:
         found = os.pread(self._file, _SIZE, 0)
@@ -151,6 +155,8 @@ class Control:
                 time.sleep(pause)
                 pause = min(pause * 1.5, 0.001)
         except BaseException:
+            # An interrupt may have come right after the kernel gave the lock.
+            fcntl.flock(self._file, fcntl.LOCK_UN)
             self._mutex.release()
             raise
 
@@ -166,7 +172,7 @@ class Control:
             return
         self._pid = os.getpid()
         self._mutex = threading.Lock()
-        again = os.open(self._path, os.O_RDWR | os.O_CLOEXEC)
+        again = self._opened_again()
         os.dup2(again, self._file, inheritable=False)
         os.close(again)
 

@@ -9,13 +9,11 @@ from typing import Any, Self
 from ..errors import InvalidArgument
 from .constants import DEFAULT_SETTINGS, ENOVAL
 from .disk import Disk
+from .disk_space import OWN_BYTES
 from .foreign import refuse_foreign
 from .pickling import Pickling, Secret, default_pickling
 from .settings import NUMBERS, checked, limit_of_store, resolved
 from .store import Store
-
-OWN_BYTES = 3 * 2**18
-"""Bytes of an empty directory."""
 
 
 class Handle:
@@ -109,11 +107,11 @@ class Handle:
         store = self._opened()
         if key in NUMBERS:
             if value is not ENOVAL and key in ("hits", "misses"):
-                with self._writing():
+                with self._writing() as store:
                     setattr(store.numbers, key, value)
             found: Any = getattr(store.numbers, key)
         else:
-            with self._writing():
+            with self._writing() as store:
                 settings = store.meta.get("settings") or {}
                 if value is ENOVAL:
                     found = settings.get(key, DEFAULT_SETTINGS.get(key))

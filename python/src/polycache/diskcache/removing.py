@@ -42,7 +42,7 @@ class Removing(Rows):
             ]
             if not portion:
                 continue
-            with self._writing(retry):
+            with self._writing(retry) as store:
                 for place in portion:
                     entry = store.place(place)
                     row = None if entry is None else store.row(entry[0])
@@ -58,7 +58,7 @@ class Removing(Rows):
             return 0
         store = self._opened()
         while volume_of(store.numbers.size) > self.size_limit:
-            with self._writing(retry):
+            with self._writing(retry) as store:
                 removed = self._remove_by_policy(store, 10)
             if removed == 0:
                 break

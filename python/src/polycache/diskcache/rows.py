@@ -6,6 +6,7 @@ from typing import Any, cast
 from ..errors import InvalidArgument, InvalidKey, UnsupportedValue
 from .clock import timestamp
 from .constants import ENOVAL, EVICTION_POLICY, MODE_PICKLE, MODE_TYPED
+from .disk_space import taken
 from .errors import InvalidSeal, PickleNeeded
 from .handle import Handle
 from .keys import compound_code, key_of, raw_code
@@ -52,12 +53,12 @@ class Rows(Handle):
             return stored, self._pickling.seal(stored, KEY)
         return stored, None
 
-    def _key(self, code: bytes, seal: bytes | None) -> Any:
+    def _key(self, code: bytes, seal: Any) -> Any:
         """The key of its bytes."""
         if code[:1] == b"p":
             if self._pickling is None:
                 raise refused("the key was pickled")
-            if seal is None or not self._pickling.is_sealed(code, seal, KEY):
+            if not self._pickling.is_sealed(code, seal, KEY):
                 raise InvalidSeal(
                     "the pickled key was not sealed with this pickle_secret, or was changed "
                     "since; it was not loaded"
@@ -97,13 +98,11 @@ class Rows(Handle):
                 raise refused("the value can only be pickled")
             stored = self._pickling.sealed(stored, value_of(code))
         weight = OVERHEAD + 2 * min(len(code), 4 * LONGEST_KEY) + _text_weight(tag)
-        if mode == MODE_TYPED:
-            size_of_value = self._weight_of(stored)
-        else:
-            size_of_value = _text_weight(stored)
-        weight += size_of_value
+        size_of_value = self._weight_of(stored) if mode == MODE_TYPED else _text_weight(stored)
         if size_of_value > LARGE:
             mode |= APART
+            size_of_value = taken(size_of_value, self._opened().limit)
+        weight += size_of_value
         return [0, mode, stored, expires, plain_tag(tag), now, now, 0, weight, size]
 
     def _weight_of(self, value: Any) -> int:

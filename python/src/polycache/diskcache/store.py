@@ -22,7 +22,7 @@ from typing import Any, Final
 from ..cache import Cache as HostCache
 from ..errors import InvalidArgument, NoSpace, PolycacheError
 from .control import Control, Numbers
-from .disk_space import space
+from .disk_space import OWN_BYTES, space
 from .foreign import CONTROL, STORE
 from .keys import key_of
 
@@ -50,14 +50,15 @@ class Store:
         self._host = HostCache(self._folder, limit=limit, memory=False, max_value="64GiB")
         self.data = self._host.namespace("data")
         self.meta = self._host.namespace("settings")
-        self.meta.add("limit", limit)
-        self.limit = int(self.meta.get("limit", limit))
-        """Of the host store, which evicts nothing below it."""
+        self.limit = int(self._host.stats().limit)
+        """Of the host store: that of who made it first."""
         self.control = Control(os.path.join(directory, CONTROL))
         self._owner: int | None = None
         self._depth = 0
         self._pending: dict[bytes, Any] = {}
-        self._fresh: list[bytes] = []
+        self._fresh: set[bytes] = set()
+        self._has_begun = False
+        self._held = 0
         self._obsolete: list[bytes] = []
         self._several = False
         self._pid = os.getpid()
@@ -128,12 +129,14 @@ class Store:
             self._depth += 1
             return
         self.control.acquire(timeout)
-        self._pid = os.getpid()
-        self._owner = threading.get_ident()
-        self._depth = 1
-        self._several = together
-        self._pending, self._fresh, self._obsolete = {}, [], []
         try:
+            self._pid = os.getpid()
+            self._owner = threading.get_ident()
+            self._depth = 1
+            self._several = together
+            self._pending, self._fresh, self._obsolete = {}, set(), []
+            self._has_begun = False
+            self._held = 0
             if self.control.needs_mending:
                 self.mend()
             self._numbers = self.control.read()
@@ -174,34 +177,42 @@ class Store:
         self._pending[name] = _GONE
 
     def put_apart(self, value: Any, size: int) -> bytes:
-        """Stores a large value of so many bytes at once, under a name of its own that no row has yet."""
+        """Stores a large value of so many bytes at once, under a name that no row has yet."""
         name = b"v" + os.urandom(16)
         if size > (found := self.space) // 4 and found < self.limit:
             raise NoSpace("the disk is nearly full: it has no room for a value of this size")
+        if self._depth > 1:
+            self._check_transaction(size)
         self.control.begin()
-        self._fresh.append(name)
+        self._has_begun = True
+        self._fresh.add(name)
         self.data.set(name, value)
         return name
 
     def drop_apart(self, row: Row) -> None:
-        """Deletes the row's large value after the block."""
-        if row[MODE] & APART:
-            self._obsolete.append(row[VALUE])
+        """Deletes the row's large value after the block, or at once when it is the block's own."""
+        name = row[VALUE]
+        if not row[MODE] & APART:
+            self._held += row[WEIGHT]
+        elif name in self._fresh:
+            self._fresh.remove(name)
+            self.data.delete(name)
+        else:
+            self._held += row[WEIGHT]
+            self._obsolete.append(name)
 
     def _write(self) -> None:
         packed = self._numbers.packed()
-        if not self._pending and packed == self._before and not self._fresh:
+        if not self._pending and packed == self._before and not self._has_begun:
             return
         rows = sum(name[:1] == b"r" for name in self._pending) if self._several else 0
-        self.control.begin()
         if rows > 1:
-            self.data.set(
-                b"redo",
-                [
-                    [name, None if value is _GONE else value]
-                    for name, value in self._pending.items()
-                ],
-            )
+            try:
+                self._write_redo()
+            except PolycacheError:
+                self._discard()
+                raise
+        self.control.begin()
         self._apply(self._pending.items())
         self.control.write(self._numbers)
         if rows > 1:
@@ -209,6 +220,30 @@ class Store:
         for name in self._obsolete:
             self.data.delete(name)
         self.control.end()
+
+    def _write_redo(self) -> None:
+        self._check_transaction(
+            sum(
+                value[WEIGHT]
+                for name, value in self._pending.items()
+                if name[:1] == b"r" and value is not _GONE and not value[MODE] & APART
+            )
+        )
+        self.control.begin()
+        self._has_begun = True
+        self.data.set(
+            b"redo",
+            [[name, None if value is _GONE else value] for name, value in self._pending.items()],
+        )
+
+    def _check_transaction(self, more: int) -> None:
+        # What it replaces and removes stays until it ends, and the host store has to keep both.
+        if self._numbers.size + self._held + more > (self.limit - OWN_BYTES) * 85 // 100:
+            raise NoSpace(
+                "the transaction is too large for its directory: together with what it replaces "
+                "and removes it must fit. Divide it, or move to a directory with a larger "
+                "size_limit"
+            )
 
     def _apply(self, changes: Iterable[tuple[bytes, Any]]) -> None:
         for name, value in changes:
@@ -218,9 +253,9 @@ class Store:
                 self.data.set(name, value)
 
     def _discard(self) -> None:
-        if self._fresh:
-            for name in self._fresh:
-                self.data.delete(name)
+        for name in self._fresh:
+            self.data.delete(name)
+        if self._has_begun:
             self.control.end()
 
     def damages(self) -> Iterator[str]:
@@ -493,7 +528,7 @@ class Store:
                 "the disk is nearly full, and the cache keeps what it holds. Delete something, or "
                 "make room on the disk"
             )
-        if self._numbers.size > self.limit * 7 // 10:
+        if self._numbers.size > (self.limit - OWN_BYTES) * 7 // 10:
             raise NoSpace(
                 "the cache holds as much as its directory can: its limit was fixed when it was "
                 "made. Delete something, or move to a directory with a larger size_limit"
