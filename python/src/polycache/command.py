@@ -11,6 +11,11 @@ __all__ = ["main"]
 
 def main() -> int:
     """Runs the command with the arguments of this process, and gives its exit code."""
+    if sys.argv[1:2] == ["import"]:
+        # Only Python can read what it imports.
+        from .diskcache.importing import main as imports
+
+        return imports(sys.argv[2:])
     try:
         native = load()
     except ImportError as error:

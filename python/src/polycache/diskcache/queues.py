@@ -1,0 +1,166 @@
+"""Queues, and the order of keys."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from ..errors import InvalidArgument, InvalidKey
+from .clock import timestamp
+from .constants import ENOVAL
+from .keys import sorting
+from .removing import Removing
+from .rows import asked_for, code_of
+from .store import EXPIRES, LONGEST_KEY, PLACE, TAG
+
+START = 500_000_000_000_000
+"""The first number of a queue."""
+
+
+class Queues(Removing):
+    """Rows at the ends of queues, and in the order of insertion."""
+
+    def push(
+        self,
+        value: Any,
+        prefix: str | None = None,
+        side: str = "back",
+        expire: float | None = None,
+        read: bool = False,
+        tag: Any = None,
+        retry: bool = False,
+    ) -> Any:
+        """Stores a value at one end, "back" or "front", of the queue of this prefix, and returns
+        its key: a number, or the prefix and a number. See `set`."""
+        back = _is_back(side)
+        key_at = _keys_of_queue(prefix)
+        now = timestamp()
+        expires = None if expire is None else now + expire
+        with self._writing(retry) as store:
+            at = store.end_of_queue(prefix, back, lambda number: code_of(key_at(number)))
+            at = START if at == 0 else at + 1 if back else at - 1
+            key = key_at(at)
+            code = code_of(key)
+            if store.row(code) is not None:
+                raise InvalidArgument(f"the queue cannot grow at this side: {key!r} is in use")
+            row = self._row(code, key, value, read, now, expires, tag)
+            self._put(store, code, None, row)
+            self._cull(store, now)
+        return key
+
+    def pull(
+        self,
+        prefix: str | None = None,
+        default: Any = (None, None),
+        side: str = "front",
+        expire_time: bool = False,
+        tag: bool = False,
+        retry: bool = False,
+    ) -> Any:
+        """Takes the key and the value at one end of a queue, or returns `default`. Each value goes
+        to one caller."""
+        return self._at_end(prefix, default, side, expire_time, tag, retry, takes=True)
+
+    def peek(
+        self,
+        prefix: str | None = None,
+        default: Any = (None, None),
+        side: str = "front",
+        expire_time: bool = False,
+        tag: bool = False,
+        retry: bool = False,
+    ) -> Any:
+        """The key and the value at one end of a queue, which stay there, or `default`."""
+        return self._at_end(prefix, default, side, expire_time, tag, retry, takes=False)
+
+    def _at_end(
+        self,
+        prefix: str | None,
+        default: Any,
+        side: str,
+        expire_time: bool,
+        tag: bool,
+        retry: bool,
+        takes: bool,
+    ) -> Any:
+        back = _is_back(side)
+        key_at = _keys_of_queue(prefix)
+        with self._writing(retry) as store:
+            while True:
+                at = store.end_of_queue(prefix, back, lambda number: code_of(key_at(number)))
+                if at == 0:
+                    return asked_for(default, None, None, expire_time, tag)
+                key = key_at(at)
+                code = code_of(key)
+                row = store.row(code)
+                assert row is not None
+                if row[EXPIRES] is not None and row[EXPIRES] < timestamp():
+                    store.remove(code, row)
+                    continue
+                value = self._fetched(store, code, row, False)
+                if takes or value is ENOVAL:
+                    store.remove(code, row)
+                if value is not ENOVAL:
+                    break
+        return asked_for((key, value), row[EXPIRES], row[TAG], expire_time, tag)
+
+    def peekitem(
+        self, last: bool = True, expire_time: bool = False, tag: bool = False, retry: bool = False
+    ) -> Any:
+        """The key and the value that were inserted last, or first. Raises KeyError when the cache
+        is empty."""
+        with self._writing(retry) as store:
+            while True:
+                place = store.outermost(last)
+                if place is None:
+                    raise KeyError("dictionary is empty")
+                code, seal = store.place(place)
+                row = store.row(code)
+                if (
+                    row is None
+                    or row[PLACE] != place
+                    or (row[EXPIRES] is not None and row[EXPIRES] < timestamp())
+                ):
+                    store.remove_place(place)
+                    continue
+                key = self._key(code, seal)
+                value = self._fetched(store, code, row, False)
+                if value is not ENOVAL:
+                    return asked_for((key, value), row[EXPIRES], row[TAG], expire_time, tag)
+                store.remove_place(place)
+
+    def __iter__(self) -> Iterator[Any]:
+        """Keys in the order of insertion, expired ones too."""
+        return self._keys(self._opened().places())
+
+    def __reversed__(self) -> Iterator[Any]:
+        return self._keys(self._opened().places(ascending=False))
+
+    def _keys(self, places: Iterator[int]) -> Iterator[Any]:
+        store = self._opened()
+        for place in places:
+            entry = store.place(place)
+            if entry is not None:
+                yield self._key(*entry)
+
+    def iterkeys(self, reverse: bool = False) -> Iterator[Any]:
+        """Keys in their own order: numbers, text, bytes, then all others."""
+        store = self._opened()
+        entries = [entry for place in store.places() if (entry := store.place(place)) is not None]
+        entries.sort(key=lambda entry: sorting(entry[0]), reverse=reverse)
+        for code, seal in entries:
+            # It may be gone meanwhile.
+            if store.row(code) is not None:
+                yield self._key(code, seal)
+
+
+def _is_back(side: str) -> bool:
+    if side not in ("back", "front"):
+        raise KeyError(side)
+    return side == "back"
+
+
+def _keys_of_queue(prefix: str | None) -> Callable[[int], Any]:
+    if prefix is None:
+        return lambda number: number
+    if len(prefix.encode()) > LONGEST_KEY - 17:
+        raise InvalidKey(f"the prefix of a queue has at most {LONGEST_KEY - 17} bytes")
+    return lambda number: f"{prefix}-{number:015d}"

@@ -1,0 +1,208 @@
+"""Keys and values as rows, and back."""
+
+from copy import deepcopy
+from typing import Any, cast
+
+from ..errors import InvalidArgument, InvalidKey, UnsupportedValue
+from .clock import timestamp
+from .constants import ENOVAL, EVICTION_POLICY, MODE_PICKLE, MODE_TYPED
+from .disk_space import taken
+from .errors import InvalidSeal, PickleNeeded
+from .handle import Handle
+from .keys import compound_code, key_of, raw_code
+from .pickling import KEY, refused, value_of
+from .store import (
+    ACCESSED,
+    APART,
+    EXPIRES,
+    LARGE,
+    LONGEST_KEY,
+    MODE,
+    USES,
+    VALUE,
+    WEIGHT,
+    Row,
+    Store,
+)
+
+OVERHEAD = 400
+"""Bytes that a row takes beside its key and value: two records and their words in the index."""
+
+
+class Rows(Handle):
+    """Makes rows of keys and values."""
+
+    def _code(self, key: Any) -> tuple[bytes, bytes | None]:
+        """The key as bytes, with the seal of a pickled one."""
+        if self._is_plain:
+            code = raw_code(key)
+            if code is not None:
+                return code, None
+            if self._pickling is None:
+                return compound_code(key), None
+        return self._stored_code(*self._disk.put(key))
+
+    def _stored_code(self, stored: Any, raw: bool) -> tuple[bytes, bytes | None]:
+        """As `_code`, for what the disk has made of a key."""
+        if raw:
+            code = raw_code(stored)
+            if code is None:
+                raise InvalidKey(f"Disk.put made {type(stored).__name__} of a key, as itself")
+            return code, None
+        if stored[:1] == b"p" and self._pickling is not None:
+            return stored, self._pickling.seal(stored, KEY)
+        return stored, None
+
+    def _key(self, code: bytes, seal: Any) -> Any:
+        """The key of its bytes."""
+        if code[:1] == b"p":
+            if self._pickling is None:
+                raise refused("the key was pickled")
+            if not self._pickling.is_sealed(code, seal, KEY):
+                raise InvalidSeal(
+                    "the pickled key was not sealed with this pickle_secret, or was changed "
+                    "since; it was not loaded"
+                )
+            return self._disk.get(code, False)
+        if self._is_plain:
+            return key_of(code)
+        if code[:1] == b"c":
+            return self._disk.get(code, False)
+        return self._disk.get(key_of(code), True)
+
+    def _row(
+        self,
+        code: bytes,
+        key: Any,
+        value: Any,
+        read: bool,
+        now: float,
+        expires: float | None,
+        tag: Any,
+    ) -> Row:
+        size, mode, _, stored = self._disk.store(value, read, key=key)
+        return self._row_of(code, mode, stored, size, now, expires, tag)
+
+    def _row_of(
+        self,
+        code: bytes,
+        mode: int,
+        stored: Any,
+        size: int,
+        now: float,
+        expires: float | None,
+        tag: Any,
+    ) -> Row:
+        if mode == MODE_PICKLE:
+            if self._pickling is None:
+                raise refused("the value can only be pickled")
+            stored = self._pickling.sealed(stored, value_of(code))
+        weight = OVERHEAD + 2 * min(len(code), 4 * LONGEST_KEY) + _text_weight(tag)
+        size_of_value = self._weight_of(stored) if mode == MODE_TYPED else _text_weight(stored)
+        if size_of_value > LARGE:
+            mode |= APART
+            size_of_value = taken(size_of_value, self._opened().limit)
+        weight += size_of_value
+        return [0, mode, stored, expires, plain_tag(tag), now, now, 0, weight, size]
+
+    def _weight_of(self, value: Any) -> int:
+        """How many bytes the value takes, which the type map must have."""
+        if value is None or value is True or value is False:
+            return 1
+        try:
+            return len(self._opened().meta._encode_arguments([value]))
+        except UnsupportedValue as error:
+            raise PickleNeeded(str(refused(str(error))), error.path) from None
+
+    def _put(self, store: Store, code: bytes, seal: bytes | None, row: Row) -> None:
+        if row[MODE] & APART:
+            row[VALUE] = store.put_apart(row[VALUE], row[WEIGHT])
+        elif row[MODE] == MODE_TYPED:
+            # It is written when the block ends, and the caller may change it before.
+            row[VALUE] = deepcopy(row[VALUE])
+        old = store.row(code)
+        if old is None:
+            store.insert(code, seal, row)
+        else:
+            store.replace(code, old, row)
+
+    def _use(self, row: Row, now: float) -> bool:
+        """Notes a use as the policy wants it."""
+        by = EVICTION_POLICY[self.eviction_policy]
+        if by == "access_time":
+            row[ACCESSED] = now
+        elif by == "access_count":
+            row[USES] += 1
+        return by in ("access_time", "access_count")
+
+    def _found(self, store: Store, code: bytes, read: bool) -> tuple[Row | None, Any]:
+        while True:
+            row = store.row(code)
+            if row is None:
+                return None, None
+            expires = row[EXPIRES]
+            if expires is not None and expires <= timestamp():
+                return None, None
+            value = self._fetched(store, code, row, read)
+            if value is not ENOVAL:
+                return row, value
+            # The value was replaced meanwhile, or the host store lost it.
+            again = store.row(code)
+            if again is not None and again[VALUE] == row[VALUE]:
+                return None, None
+
+    def _fetched(self, store: Store, code: bytes, row: Row, read: bool) -> Any:
+        mode = row[MODE]
+        value = row[VALUE]
+        if mode & APART:
+            value = store.value(row)
+            if value is None:
+                return ENOVAL
+            mode ^= APART
+        if mode == MODE_PICKLE:
+            if self._pickling is None:
+                raise refused("the value was pickled")
+            value = self._pickling.opened(value, value_of(code))
+        elif mode == MODE_TYPED and store.is_mine():
+            return deepcopy(value)  # Another than the one that waits to be written.
+        elif self._is_plain and not read:
+            return value
+        return self._disk.fetch(mode, None, value, read)
+
+
+def _text_weight(value: Any) -> int:
+    """Bytes that text or bytes take. Four for a character at most; most have one."""
+    if isinstance(value, str):
+        return len(value) if value.isascii() else 4 * len(value)
+    return len(value) if isinstance(value, bytes) else 0
+
+
+def lives(row: Row, now: float) -> bool:
+    """Whether a row has not expired."""
+    expires = row[EXPIRES]
+    return expires is None or bool(expires > now)
+
+
+def asked_for(
+    value: Any, expires: float | None, tag: Any, wants_time: bool, wants_tag: bool
+) -> Any:
+    """The value, with what else the caller asked for."""
+    if wants_time and wants_tag:
+        return value, expires, tag
+    if wants_time:
+        return value, expires
+    return (value, tag) if wants_tag else value
+
+
+def code_of(key: Any) -> bytes:
+    """The bytes of a key that is a number or text."""
+    return cast(bytes, raw_code(key))
+
+
+def plain_tag(tag: Any) -> Any:
+    """A tag as a database would keep it: text, bytes, a number or None."""
+    if tag is None or isinstance(tag, str | bytes | float):
+        return tag
+    if isinstance(tag, int):
+        return int(tag)
+    raise InvalidArgument(f"a tag is text, bytes, a number or None, not {tag!r:.60}")

@@ -1,0 +1,136 @@
+"""A small disk, and transactions that are larger than the directory may be."""
+
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from both import SECRET
+
+import polycache
+import polycache.diskcache as diskcache
+
+MIB = 2**20
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    at = tmp_path / "disk"
+    at.mkdir()
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=8m", "none", at], capture_output=True
+    )
+    if mounted.returncode:
+        pytest.skip("a small disk needs root")
+    try:
+        yield at
+    finally:
+        subprocess.run(["umount", "-l", at], check=True)
+
+
+@pytest.mark.parametrize("size", [100, 3000, 100_000])
+@pytest.mark.parametrize("policy", ["none", "least-recently-stored"])
+def test_nothing_is_lost_in_silence_on_a_full_disk(
+    policy: str, size: int, small_disk: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("polycache.diskcache.handle.limit_of_store", lambda _: 64 * MIB)
+    cache = diskcache.Cache(small_disk / "cache", eviction_policy=policy, pickle_secret=SECRET)
+    written: dict[int, Any] = {}
+    refused = 0
+    for number in range(20 * MIB // (size + 600)):
+        value = (number, b"x" * size)
+        try:
+            cache[number] = value
+        except polycache.NoSpace:
+            refused += 1
+            assert number not in cache
+            if refused == 100:
+                break
+        else:
+            written[number] = value
+            assert cache[number] == value
+    assert (refused > 0) == (policy == "none")
+    kept = list(cache)
+    assert len(kept) == len(cache) and len(cache) * (size + 600) > MIB
+    assert cache.check() == []
+    if policy == "none":
+        assert kept == list(written)
+    assert all(cache[key] == written[key] for key in kept)
+    # What makes room is not refused, and then there is some.
+    for key in kept[: len(kept) // 2]:
+        del cache[key]
+    cache["after"] = "x" * size
+    assert cache["after"] == "x" * size and cache.check() == []
+
+
+def test_a_transaction_on_a_full_disk_is_whole_or_not_there(
+    small_disk: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("polycache.diskcache.handle.limit_of_store", lambda _: 64 * MIB)
+    cache = diskcache.Cache(small_disk / "cache", eviction_policy="none")
+    cache["kept"] = "x" * 5000
+    for number in range(1000):
+        try:
+            with cache.transact():
+                for part in range(5):
+                    cache[number, part] = bytes([part]) * 4000
+        except polycache.NoSpace:
+            break
+    else:
+        pytest.fail("the disk never was full")
+    assert all((number, part) not in cache for part in range(5))
+    assert len(cache) == 1 + 5 * number and cache["kept"] == "x" * 5000
+    for earlier in range(number):
+        assert [cache[earlier, part][0] for part in range(5)] == [0, 1, 2, 3, 4]
+    assert cache.check() == []
+
+
+def test_a_disk_that_is_too_small_is_told(small_disk: Path) -> None:
+    with pytest.raises(polycache.NoSpace):
+        diskcache.Cache(small_disk / "cache", eviction_policy="none")
+
+
+@pytest.mark.parametrize("size", [1500, 2100, 33_000, 70_000, 140_000, 1_000_000])
+@pytest.mark.parametrize("policy", ["none", "least-recently-stored"])
+def test_values_of_awkward_sizes_are_not_lost(
+    policy: str, size: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("polycache.diskcache.handle.limit_of_store", lambda _: 8 * MIB)
+    cache = diskcache.Cache(tmp_path, size_limit=8 * MIB, eviction_policy=policy)
+    full = False
+    for number in range(32 * MIB // size):
+        try:
+            # Older ones are replaced, so that what is dead is everywhere.
+            cache[number // 3 if number % 2 else number] = b"x" * size
+        except polycache.NoSpace:
+            full = True
+    assert full == (policy == "none")
+    keys = list(cache)
+    assert len(keys) == len(cache) and all(len(cache[key]) == size for key in keys)
+    assert cache.check() == []
+    stats = cache._opened()._host.stats()
+    assert stats.evicted_by_age == stats.evicted_by_conflict == 0
+
+
+@pytest.mark.parametrize("size", [100, 1900, 100_000])
+@pytest.mark.parametrize("policy", ["none", "least-recently-stored"])
+def test_a_transaction_that_is_larger_than_the_limit(
+    policy: str, size: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("polycache.diskcache.handle.limit_of_store", lambda _: 8 * MIB)
+    cache = diskcache.Cache(tmp_path, size_limit=8 * MIB, eviction_policy=policy)
+    for number in range(3 * MIB // (size + 600)):
+        cache["old", number] = b"o" * size
+    before = {key: cache[key] for key in cache}
+    stats = cache._opened()._host.stats
+    with pytest.raises(polycache.NoSpace), cache.transact():
+        for number in range(20 * MIB // (size + 600)):
+            cache["new", number] = b"n" * size
+    # As if it had not begun.
+    assert {key: cache[key] for key in cache} == before
+    assert cache.check() == []
+    assert stats().evicted_by_age == stats().evicted_by_conflict == 0
+    with cache.transact():
+        cache["small"] = 1
+    assert cache["small"] == 1
