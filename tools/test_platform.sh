@@ -34,7 +34,7 @@ export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$PWD/target}/platforms
 name=${target//-/_}
 export "CC_$name=$PWD/tools/cc-for-platform" "AR_$name=$bin/zig-ar" CRATE_CC_NO_DEFAULTS=1
 export "CARGO_TARGET_${name^^}_LINKER=$PWD/tools/cc-for-platform"
-# Zig has the C library's beginnings and ends of programs.
-export "CARGO_TARGET_${name^^}_RUSTFLAGS=-C link-self-contained=no"
+# Zig has the C library's beginnings and ends of programs, which Rust has itself for musl alone.
+[[ $target != *-musl ]] || export "CARGO_TARGET_${name^^}_RUSTFLAGS=-C link-self-contained=no"
 
 exec cargo test --release -Zbuild-std=std,panic_unwind --target "$target" "$@"
