@@ -148,8 +148,6 @@ print(stored, failed, flush=True)
 
 @pytest.mark.parametrize("store", STORES)
 def test_files_that_may_not_grow(tmp_path: Path, store: Any) -> None:
-    if store == "dbm.ndbm":
-        pytest.skip("Berkeley DB keeps trying to write the pages that it could not")
     program = [sys.executable, "-c", FULL, str(tmp_path), store]
     done = subprocess.run(program, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr[-2000:]

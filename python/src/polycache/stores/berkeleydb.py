@@ -15,6 +15,7 @@ except ImportError as error:
 
 class BerkeleydbStore(HashStore):
     name = "berkeleydb"
+    waits_for_room = True
     failures = (berkeleydb.db.DBError, OSError)
 
     def _opened(self, path: Path, flag: str) -> Any:

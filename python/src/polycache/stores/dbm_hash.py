@@ -6,6 +6,7 @@ from abc import abstractmethod
 from pathlib import Path
 from typing import Any, ClassVar
 
+from .disk_room import DiskRoom
 from .store import Opening, Store
 
 _log = logging.getLogger("polycache")
@@ -18,11 +19,15 @@ class HashStore(Store):
     counts = True
     max_value = 2**30
 
+    waits_for_room: ClassVar[bool] = False
+    """The library never gives up a page that a full disk refuses."""
+
     failures: ClassVar[tuple[type[Exception], ...]] = (OSError,)
     """What a file that is not whole raises."""
 
     def __init__(self, opening: Opening) -> None:
         self._folder = opening.folder
+        self._room = DiskRoom(opening.folder) if self.waits_for_room else None
         if opening.ended != "closed" and not opening.read_only:
             self._remove()
         try:
@@ -52,6 +57,8 @@ class HashStore(Store):
             return None
 
     def put(self, key: bytes, value: bytes) -> int:
+        if self._room:
+            self._room.claim(len(key) + len(value))
         before = self._weight(key)
         self._database[key] = value
         return len(key) + len(value) + _OVERHEAD - before

@@ -16,6 +16,7 @@ except ImportError as error:
 
 class NdbmStore(HashStore):
     name = "dbm.ndbm"
+    waits_for_room = True
     failures = (ndbm.error, OSError)
 
     def _opened(self, path: Path, flag: str) -> Any:
