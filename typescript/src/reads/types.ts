@@ -92,6 +92,7 @@ type Methods<C> = { [K in keyof C as ReadMethod<K>]: C[K] }
 
 /** The client's methods that read, of the client's own types; `json` has the same, which give a reply's JSON. */
 export type CachedReads<C> = Methods<C> & {
+  /** The same methods; each gives the JSON of the reply as bytes, encoded once for each change. */
   readonly json: {
     readonly [K in keyof Methods<C>]: (...given: readonly unknown[]) => Promise<Representation>
   }
