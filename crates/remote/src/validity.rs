@@ -87,7 +87,7 @@ impl Judged {
         generation: 0,
     };
 
-    /// The generation of the leader who has moved V.
+    /// The generation of the leader that moved V.
     #[must_use]
     pub fn generation(self) -> u16 {
         self.generation

@@ -12,7 +12,7 @@ import { type RequestLike, respondWith } from './web.ts'
 /** Options of `within`. */
 export interface WithinOptions {
   /**
-   * The fields do not matter to who has the value already, as times of reading it. Then the document has the value's tag
+   * The fields do not matter to a client that has the value already, as times of reading it. Then the document has the value's tag
    * as a weak one, and a client that has the value gets 304. Default: false; the document has no tag.
    */
   readonly incidental?: boolean

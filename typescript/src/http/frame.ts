@@ -28,7 +28,7 @@ export class Frame {
     return this.#memory.subarray(0, this.#fixed)
   }
 
-  /** The bytes and what differs, of `size` bytes; only until the next call, so for who copies them before that. */
+  /** The bytes and what differs, of `size` bytes; they stand only until the next call, so copy them before that. */
   around(tail: string | Uint8Array, size: number): Uint8Array {
     const end = this.#fixed + size
     if (end > this.#memory.length) {
