@@ -72,15 +72,24 @@ pub struct Board<'a> {
 
 impl<'a> Board<'a> {
     /// The place among `boards` of the board of the data with this identity: one that it has, or a free one.
-    /// `None` when all are others'.
+    /// `None` when all are others'. An identity that has none may be a new one of data whose copies are served by
+    /// another (FLUSHALL): so that none of them is served beside copies of the new one, all leaders begin anew.
     pub fn find(
         boards: impl Iterator<Item = &'a BoardWords> + Clone,
         identity: u64,
         now: Duration,
     ) -> Option<usize> {
-        let mut all = boards.map(|words| Board::new(words, identity));
+        let all = boards.map(|words| Board::new(words, identity));
         let mine = all.clone().position(Board::is_mine);
-        mine.or_else(|| all.position(|board| board.take(now)))
+        let depose_others = |place: usize| {
+            let others = all.clone().enumerate().filter(|(other, _)| *other != place);
+            others.for_each(|(_, board)| board.depose());
+        };
+        mine.or_else(|| {
+            let mut places = all.clone().enumerate();
+            let taken = places.find(|(place, board)| board.take(now, || depose_others(*place)));
+            taken.map(|(place, _)| place)
+        })
     }
 
     /// A board that was found for this identity.
@@ -91,8 +100,9 @@ impl<'a> Board<'a> {
         Board { words, identity }
     }
 
-    /// Makes it the board of this identity if it is nobody's, or was not used for long.
-    fn take(self, now: Duration) -> bool {
+    /// Makes it the board of this identity if it is nobody's, or was not used for long. `before_seen` runs before anybody
+    /// can see that it is.
+    fn take(self, now: Duration, before_seen: impl Fn()) -> bool {
         let before = self.words[0].load(Ordering::SeqCst);
         let seen = self.seen().load(Ordering::SeqCst);
         let is_unused = now
@@ -105,11 +115,8 @@ impl<'a> Board<'a> {
             return false;
         }
         // From here on who leads by the old identity does not move V, and who begins to lead sees another.
-        while self
-            .validity()
-            .take_over(self.validity().generation())
-            .is_none()
-        {}
+        self.end_generation();
+        before_seen();
         self.seen().store(now.as_micros() as u64, Ordering::SeqCst);
         self.change(CHANGING, self.identity)
     }
@@ -120,7 +127,9 @@ impl<'a> Board<'a> {
             .is_ok()
     }
 
-    fn is_mine(self) -> bool {
+    /// Whether it is still the board of this identity.
+    #[must_use]
+    pub fn is_mine(self) -> bool {
         self.words[0].load(Ordering::SeqCst) == self.identity
     }
 
@@ -196,21 +205,25 @@ impl<'a> Board<'a> {
             && told >> 48 == u64::from(self.validity().generation())
     }
 
-    /// Copies may not be served until the leader has heard of all writes once more. Anybody may say so.
-    pub fn doubt(self) {
+    /// The database has become another one: no copy of it is served, nobody leads, and the board may be another's.
+    /// Whoever has seen it says so, since the leader may not have heard of it yet.
+    pub fn abandon(self) {
         if self.is_mine() {
-            let validity = self.validity();
-            // Another leader has none yet.
-            let _ = validity.end(validity.generation());
+            self.depose();
+            self.seen().store(0, Ordering::SeqCst);
         }
     }
 
-    /// The leader of this generation has seen that the database is another one: the board may be its.
-    pub fn abandon(self, generation: u16) {
-        if self.validity().end(generation) {
-            self.leader().store(0, Ordering::SeqCst);
-            self.seen().store(0, Ordering::SeqCst);
-        }
+    /// The leader, whoever it is and whatever database this is, leads no more. It does so again after it has armed.
+    fn depose(self) {
+        self.end_generation();
+        // One that begins between the two is followed by another.
+        self.leader().store(0, Ordering::SeqCst);
+    }
+
+    fn end_generation(self) {
+        let validity = self.validity();
+        while validity.take_over(validity.generation()).is_none() {}
     }
 
     /// The leader of this generation closes: another one need not wait until it is missed.

@@ -80,8 +80,8 @@ fn each_database_has_its_board() {
     let words: [BoardWords; 2] = Default::default();
     let find = |identity, now| board(&words, identity, now);
     let first = find(7, ms(1000)).expect("it is free");
-    first.lead(1, ms(1000), |_| true).expect("nobody leads");
     find(8, ms(1000)).expect("it is free");
+    first.lead(1, ms(1000), |_| true).expect("nobody leads");
     assert!(find(9, ms(2000)).is_none());
     let same = find(7, ms(2000)).expect("it is there");
     assert_eq!(same.lead(2, ms(1100), |_| true), None);
@@ -113,21 +113,28 @@ fn a_board_whose_database_is_gone_is_free_at_once() {
     let words: [BoardWords; 1] = Default::default();
     let old = board(&words, 7, ms(1000)).expect("it is free");
     let led = old.lead(1, ms(1000), |_| true).expect("nobody leads");
-    old.abandon(led);
-    assert!(board(&words, 8, ms(1001)).is_some());
+    assert!(old.validity().move_to(led, ms(1000)));
+    old.abandon();
     assert_eq!(old.judge(), Judged::NEVER);
+    // A beacon that was sent before a FLUSHALL is heard before it.
+    assert!(!old.validity().move_to(led, ms(1001)) && !old.see(led, ms(1001)));
+    assert!(board(&words, 8, ms(1001)).is_some());
+    assert!(!old.is_mine());
 }
 
 #[test]
-fn copies_that_anybody_doubts_are_served_after_the_next_beacon() {
-    let words: [BoardWords; 1] = Default::default();
-    let it = board(&words, 7, ms(1000)).expect("it is free");
-    let led = it.lead(1, ms(1000), |_| true).expect("nobody leads");
-    it.validity().move_to(led, ms(1000));
-    it.doubt();
-    assert_eq!(it.judge(), Judged::NEVER);
-    assert!(it.validity().move_to(led, ms(1001)));
-    assert!(it.judge().is_fresh(ms(1001), D));
+fn no_leader_stays_when_another_database_gets_a_board() {
+    let words: [BoardWords; 3] = Default::default();
+    let old = board(&words, 7, ms(1000)).expect("it is free");
+    let led = old.lead(1, ms(1000), |_| true).expect("nobody leads");
+    assert!(old.validity().move_to(led, ms(1000)));
+    let new = board(&words, 8, ms(1001)).expect("another is free");
+    assert_eq!(old.judge(), Judged::NEVER);
+    assert!(!old.validity().move_to(led, ms(1002)) && !old.see(led, ms(1002)));
+    // Who finds the board later ends nothing.
+    let led = new.lead(1, ms(1002), |_| true).expect("nobody leads");
+    board(&words, 8, ms(1003)).expect("it is there");
+    assert!(new.see(led, ms(1003)));
 }
 
 #[test]

@@ -194,8 +194,9 @@ impl Link {
         if site.outer.as_bytes().ends_with(identity) {
             return None;
         }
-        // Its leader may not have heard of it yet: nobody voids the copies of the old one from now on.
-        site.board().doubt();
+        // Its leader may not have heard of it yet: nobody voids the copies of the old one from now on. (One that has a
+        // board for the first time ended all others' leaders, one that was there before did not.)
+        site.board().abandon();
         let (_, now) = self.site();
         // Another thread may have seen it first.
         let known = now.filter(|now| now.outer.as_bytes().ends_with(identity));

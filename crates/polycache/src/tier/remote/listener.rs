@@ -114,14 +114,7 @@ fn work(link: &Weak<Link>) {
             used = now;
             match link.site().1.or_else(|| learn_site(&link).ok().flatten()) {
                 Some(site) => {
-                    let site = match site.with_board(&link.near, monotonic()) {
-                        Some(with_board) => {
-                            let with_board = Arc::new(with_board);
-                            link.set_site(Some(with_board.clone()));
-                            with_board
-                        }
-                        None => site,
-                    };
+                    let site = with_board(&link, site);
                     let lives = |participant: u64| lives(&link, participant);
                     if link.staleness.is_zero() {
                         // It hears of nothing, so it does not lead, and looks itself whether the database is another
@@ -164,6 +157,22 @@ fn work(link: &Weak<Link>) {
             return;
         }
         idle = 0;
+    }
+}
+
+/// The database with its board, if there is one for it.
+fn with_board(link: &Link, site: Arc<Site>) -> Arc<Site> {
+    // A board for one that is gone would end the leader of what it has become.
+    if site.lost_its_board() && look_at_identity(link, &site) == Ok(true) {
+        return link.site().1.unwrap_or(site);
+    }
+    match site.with_board(&link.near, monotonic()) {
+        Some(with_board) => {
+            let with_board = Arc::new(with_board);
+            link.set_site(Some(with_board.clone()));
+            with_board
+        }
+        None => site,
     }
 }
 
@@ -410,12 +419,8 @@ impl Leader<'_> {
     fn ask_identity(&mut self) {
         match look_at_identity(self.link, self.site) {
             Ok(false) => {}
-            Ok(true) => {
-                self.board.abandon(self.generation);
-                self.gives_up = true;
-            }
-            // It may be another one, which other processes of the host have seen: it is asked again.
-            Err(_) => self.gives_up = true,
+            // Without an answer it may be another one, which other processes of the host have seen: it is asked again.
+            Ok(true) | Err(_) => self.gives_up = true,
         }
     }
 }

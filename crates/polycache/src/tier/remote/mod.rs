@@ -291,19 +291,30 @@ impl RemoteTier {
 
     /// Sends the commands of operations on these keys. While nobody tells this host of writes the database may become
     /// another one (FLUSHALL), whose copies other processes serve: so it is asked who it is in the same round trip, and
-    /// the keys are voided there, too.
+    /// the keys are voided there, too. If it was told of writes when it sent them and is not any more, it asks then.
     fn send(&self, mounted: Option<&Mounted>, keys: &[&[u8]], mut commands: Vec<Command>) -> Event {
         let link = self.link();
         let site = mounted.map(|mounted| &*mounted.site);
-        let asks = site.filter(|_| link.shares_copies() && !self.is_listening(mounted));
-        commands.extend(asks.map(|_| link.ask_identity()));
+        let site = site.filter(|_| link.shares_copies());
+        let asks = site.is_some() && !self.is_listening(mounted);
+        commands.extend(asks.then(|| link.ask_identity()));
         let mut event = link.exchange(&commands);
-        if let (Some(site), Event::Replies(replies)) = (asks, &mut event) {
-            if let Some(Reply::Bytes(identity)) = replies.pop() {
-                if let Some(other) = link.another_site(site, &identity) {
-                    for key in keys {
-                        link.near.void(&other.outer, &self.full_key(key));
-                    }
+        let (Some(site), Event::Replies(replies)) = (site, &mut event) else {
+            return event;
+        };
+        let identity = match asks {
+            true => replies.pop(),
+            false if self.is_listening(mounted) => None,
+            // A fault of the server is not one of the operation, which is over.
+            false => link
+                .send(&[link.ask_identity()])
+                .ok()
+                .and_then(|mut one| one.pop()),
+        };
+        if let Some(Reply::Bytes(identity)) = identity {
+            if let Some(other) = link.another_site(site, &identity) {
+                for key in keys {
+                    link.near.void(&other.outer, &self.full_key(key));
                 }
             }
         }

@@ -60,16 +60,22 @@ impl Site {
     }
 
     pub fn has_board(&self) -> bool {
-        !matches!(self.board, SharedBoard::None)
+        self.board().is_mine()
     }
 
-    /// The same database, if it has no board, and there is a free one by now.
+    /// It had a board, which became another database's: nobody led for a minute, or the database is gone.
+    pub fn lost_its_board(&self) -> bool {
+        !matches!(self.board, SharedBoard::None) && !self.has_board()
+    }
+
+    /// The same database, if it has no board and a free one is there by now, or lost the one it had.
     pub fn with_board(&self, near: &NearStore, now: Duration) -> Option<Site> {
         if self.has_board() {
             return None;
         }
         let identity = self.outer.strip_prefix("%remote-")?;
-        Site::new(near, identity.as_bytes(), now).filter(Site::has_board)
+        let again = Site::new(near, identity.as_bytes(), now)?;
+        (again.has_board() || self.lost_its_board()).then_some(again)
     }
 
     pub fn board(&self) -> Board<'_> {
