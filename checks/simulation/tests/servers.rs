@@ -116,7 +116,7 @@ fn command(rng: &mut fastrand::Rng) -> Command {
             let dead = if rng.bool() { head(rng) } else { Vec::new() };
             (Verb::Run(Script::Add), key, vec![record(rng), maybe, dead])
         }
-        6 => (Verb::Run(Script::Delete), key, vec![b"40".to_vec()]),
+        6 => (Verb::Unlink, key, vec![]),
         7 => (
             Verb::Run(Script::Floor),
             number,
@@ -124,7 +124,11 @@ fn command(rng: &mut fastrand::Rng) -> Command {
         ),
         _ => (Verb::Get, number, vec![]),
     };
-    Command { verb, key, args }
+    Command {
+        verb,
+        key: key.into(),
+        args,
+    }
 }
 
 #[test]
@@ -153,7 +157,7 @@ fn a_clear_counts_on_and_is_no_less_than_the_time() {
         };
         let clear = Command {
             verb: Verb::Run(Script::Clear),
-            key: b"clock".to_vec(),
+            key: b"clock".to_vec().into(),
             args: Vec::new(),
         };
         let mut last = 0;

@@ -36,7 +36,7 @@ impl Clear {
         match std::mem::replace(&mut self.state, State::Over) {
             State::Begins => {
                 self.state = State::Counting;
-                let command = Command::run(Script::Clear, names.clock.clone(), Vec::new());
+                let command = Command::run(Script::Clear, &names.clock, Vec::new());
                 Step::Send(vec![command])
             }
             State::Counting => match event.replies().map(|replies| replies.first().cloned()) {
@@ -49,13 +49,10 @@ impl Clear {
                     };
                     let sweep = Command {
                         verb: Verb::SortedAdd,
-                        key: names.remote.sweep(),
+                        key: names.remote.sweep().into(),
                         args: vec![n.clone(), namespace],
                     };
-                    Step::Send(vec![
-                        Command::run(Script::Floor, floor.clone(), vec![n]),
-                        sweep,
-                    ])
+                    Step::Send(vec![Command::run(Script::Floor, floor, vec![n]), sweep])
                 }
                 Ok(_) => Step::Done(Err(Fault::Refused)),
                 Err(fault) => {

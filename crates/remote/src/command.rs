@@ -3,6 +3,48 @@
 use crate::record::LARGEST_HEADER;
 use crate::reply::Reply;
 use crate::script::Script;
+use std::ops::Deref;
+use std::sync::Arc;
+
+/// The name of a key on the server.
+#[derive(Clone, Debug)]
+pub enum Key {
+    /// One operation's.
+    Own(Vec<u8>),
+    /// The clock's or a floor's, which all operations of a namespace ask for.
+    Shared(Arc<[u8]>),
+}
+
+impl Deref for Key {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        match self {
+            Key::Own(name) => name,
+            Key::Shared(name) => name,
+        }
+    }
+}
+
+impl From<Vec<u8>> for Key {
+    fn from(name: Vec<u8>) -> Key {
+        Key::Own(name)
+    }
+}
+
+impl From<&Arc<[u8]>> for Key {
+    fn from(name: &Arc<[u8]>) -> Key {
+        Key::Shared(name.clone())
+    }
+}
+
+impl PartialEq for Key {
+    fn eq(&self, other: &Key) -> bool {
+        **self == **other
+    }
+}
+
+impl Eq for Key {}
 
 /// One command of one key. Clients of a Cluster send it to the primary that owns the key.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -10,7 +52,7 @@ pub struct Command {
     /// The command's name, or the script that it runs.
     pub verb: Verb,
     /// The key.
-    pub key: Vec<u8>,
+    pub key: Key,
     /// What follows the key.
     pub args: Vec<Vec<u8>>,
 }
@@ -24,6 +66,8 @@ pub enum Verb {
     Set,
     /// `GETRANGE key 0 39`: the header of what is there.
     GetHeader,
+    /// `UNLINK key`: 1 if something was there.
+    Unlink,
     /// `ZADD key n member`
     SortedAdd,
     /// A script with this one key.
@@ -33,27 +77,27 @@ pub enum Verb {
 impl Command {
     /// Reads a key.
     #[must_use]
-    pub fn get(key: Vec<u8>) -> Command {
+    pub fn get(key: impl Into<Key>) -> Command {
         Command {
             verb: Verb::Get,
-            key,
+            key: key.into(),
             args: Vec::new(),
         }
     }
 
     /// Reads the header of what is there.
     #[must_use]
-    pub fn get_header(key: Vec<u8>) -> Command {
+    pub fn get_header(key: impl Into<Key>) -> Command {
         Command {
             verb: Verb::GetHeader,
-            key,
+            key: key.into(),
             args: vec![b"0".to_vec(), number(LARGEST_HEADER - 1)],
         }
     }
 
     /// Stores a value. `px`: milliseconds to live; `None`: for ever.
     #[must_use]
-    pub fn set(key: Vec<u8>, value: Vec<u8>, px: Option<u64>) -> Command {
+    pub fn set(key: impl Into<Key>, value: Vec<u8>, px: Option<u64>) -> Command {
         let mut args = vec![value];
         if let Some(px) = px {
             args.push(b"PX".to_vec());
@@ -61,17 +105,26 @@ impl Command {
         }
         Command {
             verb: Verb::Set,
-            key,
+            key: key.into(),
             args,
+        }
+    }
+
+    /// Removes a key.
+    pub(crate) fn unlink(key: impl Into<Key>) -> Command {
+        Command {
+            verb: Verb::Unlink,
+            key: key.into(),
+            args: Vec::new(),
         }
     }
 
     /// Stores a value if there is none.
     #[must_use]
-    pub fn set_new(key: Vec<u8>, value: Vec<u8>) -> Command {
+    pub fn set_new(key: impl Into<Key>, value: Vec<u8>) -> Command {
         Command {
             verb: Verb::Set,
-            key,
+            key: key.into(),
             args: vec![value, b"NX".to_vec()],
         }
     }
@@ -82,10 +135,10 @@ impl Command {
         matches!(self.verb, Verb::Get | Verb::GetHeader)
     }
 
-    pub(crate) fn run(script: Script, key: Vec<u8>, args: Vec<Vec<u8>>) -> Command {
+    pub(crate) fn run(script: Script, key: impl Into<Key>, args: Vec<Vec<u8>>) -> Command {
         Command {
             verb: Verb::Run(script),
-            key,
+            key: key.into(),
             args,
         }
     }
@@ -99,6 +152,7 @@ impl Command {
             Verb::Get => words.push(b"GETEX"),
             Verb::GetHeader => words.push(b"GETRANGE"),
             Verb::Set => words.push(b"SET"),
+            Verb::Unlink => words.push(b"UNLINK"),
             Verb::SortedAdd => words.push(b"ZADD"),
             Verb::Run(script) => words.extend(match by_digest {
                 true => [b"EVALSHA", script.digest().as_bytes(), b"1"],

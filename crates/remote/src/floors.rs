@@ -57,7 +57,7 @@ impl<Fence: Clone> Floors<Fence> {
                 Place::Floor(floor) => &names.floors[floor],
                 _ => &names.clock,
             };
-            commands.push(Command::get(name.clone()));
+            commands.push(Command::get(name));
         }
         commands
     }

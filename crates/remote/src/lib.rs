@@ -34,7 +34,7 @@ pub use board::{Board, BoardWords, Seen as SeenBoard, BOARD_WORDS};
 pub use breaker::{Breaker, Permit};
 pub use change::{Change, Changed, Changing};
 pub use clear::Clear;
-pub use command::{parse_number, Command, Verb};
+pub use command::{parse_number, Command, Key, Verb};
 pub use delete::Delete;
 pub use fault::Fault;
 pub use get::{Found, Get};

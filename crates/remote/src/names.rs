@@ -1,14 +1,16 @@
 //! The names of keys on the server.
 
+use std::sync::Arc;
+
 /// What a database of the cache is called: the option `prefix`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RemoteName(Vec<u8>);
+pub struct RemoteName(Arc<[u8]>);
 
 impl RemoteName {
     /// The option's value.
     #[must_use]
     pub fn new(prefix: &str) -> RemoteName {
-        RemoteName(prefix.as_bytes().to_vec())
+        RemoteName(prefix.as_bytes().into())
     }
 
     /// What all keys of users and our own begin with: pushes are asked for with it.
@@ -87,9 +89,7 @@ impl RemoteName {
     /// The key under which a full key is stored.
     #[must_use]
     pub fn value(&self, full_key: &[u8]) -> Vec<u8> {
-        let mut key = self.data_prefix();
-        key.extend_from_slice(full_key);
-        key
+        [&*self.0, b":", full_key].concat()
     }
 
     /// What a pushed key stands for.
@@ -110,7 +110,7 @@ impl RemoteName {
     }
 
     fn join(&self, rest: &[u8]) -> Vec<u8> {
-        [self.0.as_slice(), rest].concat()
+        [&*self.0, rest].concat()
     }
 }
 
@@ -135,9 +135,9 @@ pub struct Names {
     /// The key.
     pub value: Vec<u8>,
     /// The clock.
-    pub clock: Vec<u8>,
+    pub clock: Arc<[u8]>,
     /// The floors of the root and of each namespace around the key, from the outermost on.
-    pub floors: Vec<Vec<u8>>,
+    pub floors: Arc<[Arc<[u8]>]>,
     /// The same cache, for other names.
     pub remote: RemoteName,
 }
@@ -147,11 +147,23 @@ impl Names {
     /// namespace around the key, from the outermost on.
     #[must_use]
     pub fn new(remote: &RemoteName, namespaces: &[&[u8]], full_key: &[u8]) -> Names {
+        let floors = namespaces.iter().map(|one| remote.floor(one).into());
         Names {
             value: remote.value(full_key),
-            clock: remote.clock(),
-            floors: namespaces.iter().map(|one| remote.floor(one)).collect(),
+            clock: remote.clock().into(),
+            floors: floors.collect(),
             remote: remote.clone(),
+        }
+    }
+
+    /// Those of a key of the same namespace, by the two parts of its full key.
+    #[must_use]
+    pub fn of(&self, prefix: &[u8], key: &[u8]) -> Names {
+        Names {
+            value: [&*self.remote.0, b":", prefix, key].concat(),
+            clock: self.clock.clone(),
+            floors: self.floors.clone(),
+            remote: self.remote.clone(),
         }
     }
 }

@@ -13,8 +13,6 @@ pub enum Script {
     Remove,
     /// `K record px dead`: stores where nothing is, or something pending, or what begins with `dead`.
     Add,
-    /// `K bytes`: removes the key; the first so many bytes of what was there.
-    Delete,
     /// `clock`: the number of a new clear.
     Clear,
     /// `floor n`: raises it.
@@ -27,12 +25,11 @@ pub enum Script {
 
 impl Script {
     /// All of them.
-    pub const ALL: [Script; 9] = [
+    pub const ALL: [Script; 8] = [
         Script::Acquire,
         Script::Exchange,
         Script::Remove,
         Script::Add,
-        Script::Delete,
         Script::Clear,
         Script::Floor,
         Script::NextSwept,
@@ -77,11 +74,6 @@ impl Script {
                  if ARGV[2] == '0' then redis.call('SET', KEYS[1], ARGV[1])\n\
                  else redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2]) end\n\
                  return 1"
-            }
-            Script::Delete => {
-                "local h = redis.call('GETRANGE', KEYS[1], 0, ARGV[1] - 1)\n\
-                 redis.call('UNLINK', KEYS[1])\n\
-                 return h"
             }
             Script::Clear => {
                 // A clock that is missing was flushed, perhaps one of this very millisecond, which writers still

@@ -44,7 +44,7 @@ fn armed(names: &[&str]) -> (Listener, Vec<Act>) {
 /// The beacons among acts.
 fn beacons(acts: &[Act]) -> Vec<Vec<u8>> {
     let sent = acts.iter().filter_map(|act| match act {
-        Act::Send(command) => Some(command.key.clone()),
+        Act::Send(command) => Some(command.key.to_vec()),
         _ => None,
     });
     sent.collect()

@@ -40,12 +40,59 @@ export function writeJson(value: unknown): Json {
   converted = false
   weight = VALUE
   try {
+    const plain = writePlain(value)
+    if (plain !== undefined) return { text: plain, converted, weight }
+    weight = VALUE
     const text = write(value, [])
     return { text, converted, weight }
   } finally {
     converted = outer
     weight = outerWeight
   }
+}
+
+/** What `JSON.stringify` writes exactly, by it: an order of magnitude faster than part by part. */
+function writePlain(value: unknown): string | undefined {
+  if (!isPlain(value, 0)) return undefined
+  const text = JSON.stringify(value)
+  // Half a surrogate pair comes out as an escape.
+  return text.includes('\\ud') ? undefined : text
+}
+
+/** Whether all of it is of JSON's own types, so that a reader gets the same back. Adds to the weight. */
+function isPlain(value: unknown, depth: number): boolean {
+  switch (typeof value) {
+    case 'string':
+    case 'boolean':
+      return true
+    case 'number':
+      return Number.isFinite(value) && !Object.is(value, -0)
+    case 'object':
+      break
+    default:
+      return false
+  }
+  if (value === null) return true
+  if (depth === MAX_DEPTH || typeof (value as { toJSON?: unknown }).toJSON === 'function')
+    return false
+  const prototype = Object.getPrototypeOf(value)
+  if (prototype === Array.prototype) {
+    const values = value as readonly unknown[]
+    if (!Array.isArray(value) || isMatch(values)) return false
+    weight += COMPOUND + VALUE * values.length
+    for (let place = 0; place < values.length; place++) {
+      if (!isPlain(values[place], depth + 1)) return false
+    }
+    return true
+  }
+  if (prototype !== Object.prototype || Object.getOwnPropertySymbols(value).length > 0) return false
+  const object = value as Record<string, unknown>
+  const keys = Object.keys(object)
+  weight += COMPOUND + VALUE * 2 * keys.length
+  for (const key of keys) {
+    if (!isPlain(object[key], depth + 1)) return false
+  }
+  return true
 }
 
 function write(value: unknown, path: Segment[]): string {
@@ -149,9 +196,10 @@ function check(value: unknown, depth: number, escapes: boolean): void {
     if (Array.isArray(value)) {
       for (const part of value) check(part, depth + 1, escapes)
     } else {
-      for (const [key, part] of Object.entries(value)) {
+      const object = value as Record<string, unknown>
+      for (const key of Object.keys(object)) {
         if (escapes && !key.isWellFormed()) throw malformed(LONE_SURROGATE)
-        check(part, depth + 1, escapes)
+        check(object[key], depth + 1, escapes)
       }
     }
   }

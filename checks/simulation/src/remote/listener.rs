@@ -140,7 +140,7 @@ impl Ear {
                 drop(network);
                 send(Command {
                     verb: Verb::Set,
-                    key,
+                    key: key.into(),
                     args: vec![
                         presence(&process.living()),
                         b"PX".to_vec(),

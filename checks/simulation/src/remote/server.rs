@@ -241,11 +241,9 @@ impl Cluster {
                 server.store(key, arg(0), number(&arg(1)), now);
                 (Reply::Int(1), true)
             }
-            Verb::Run(Script::Delete) => {
-                let header = here.clone().unwrap_or_default();
-                let header = header.into_iter().take(number(&arg(0)) as usize).collect();
+            Verb::Unlink => {
                 server.remove(key);
-                (Reply::Bytes(header), here.is_some())
+                (Reply::Int(i64::from(here.is_some())), here.is_some())
             }
             Verb::Run(Script::Clear) => {
                 let time = EPOCH_MS + now / 1_000_000 + skew - 2000;

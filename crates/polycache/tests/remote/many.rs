@@ -159,6 +159,24 @@ fn what_cannot_be_read_or_written_is_told_and_the_rest_is_done() {
 }
 
 #[test]
+fn what_another_program_keeps_in_a_type_of_its_own_is_deleted() {
+    somewhere(|server| {
+        let cache = reads_through(server.url());
+        let hash = |key: &str| {
+            let command = format!("HSET polycache:::{key} field value");
+            server.ask::<redis::Value>(&command).unwrap();
+        };
+        hash("a");
+        hash("b");
+        assert_eq!(cache.get::<u64>("a").ok().flatten(), None);
+        assert!(cache.delete("a").unwrap() && !cache.delete("a").unwrap());
+        cache.set("c", &1).unwrap();
+        assert_eq!(cache.delete_many(["a", "b", "c", "d"]).unwrap(), 2);
+        assert_eq!(server.ask::<u64>("EXISTS polycache:::b").unwrap(), 0);
+    });
+}
+
+#[test]
 fn without_a_server_many_keys_are_missed_and_writes_report() {
     let url = "redis://127.0.0.1:1".to_owned();
     let options = options(url).timeout(SECOND / 10);

@@ -406,7 +406,7 @@ impl Network {
             };
             return self.at(hung, again);
         }
-        let key = self.keys.get(&command.key).copied();
+        let key = self.keys.get(&*command.key).copied();
         let before = self.cluster.get(&command.key, self.now).map(<[u8]>::to_vec);
         let (reply, changed) = self.cluster.execute(server, &command, self.now);
         if let (Verb::Run(Script::Clear), Reply::Int(number)) = (command.verb, &reply) {

@@ -114,7 +114,7 @@ impl Network {
             bytes.extend_from_slice(&entry_of(number, serial, 0, self.now_ms()));
             let set = Command {
                 verb: Verb::Set,
-                key: name.clone(),
+                key: name.clone().into(),
                 args: vec![bytes],
             };
             self.cluster.execute(server, &set, self.now);

@@ -115,6 +115,7 @@ impl RemoteLoad {
             tier: &self.tier,
             mounted: mounted.as_deref(),
             key: at.key,
+            round: None,
         };
         let mut guard = Guard(AtKey::new(self.tier.guards(), &self.guard_key, &mut unused));
         let names = &self.names;

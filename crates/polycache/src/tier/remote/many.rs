@@ -1,12 +1,13 @@
 //! Operations on many keys: their commands go out together, in one round trip to each server.
 
 use super::link::count;
-use super::near::AtRemote;
+use super::near::{AtRemote, Round};
 use super::RemoteTier;
 use crate::Error;
 use polycache_host::monotonic;
-use polycache_remote::{Command, Delete, Event, Found, Get, Names, Reply, Set, Step};
-use std::collections::HashMap;
+use polycache_remote::{Command, Delete, Event, Found, Get, Key, Names, Reply, Set, Step};
+use std::cell::RefCell;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Keys of one round trip, and bytes of their entries: it has to end within the timeout.
@@ -28,8 +29,8 @@ struct Together {
     commands: Vec<Command>,
     /// Questions that are sent last.
     questions: Vec<Command>,
-    /// By their keys.
-    places: HashMap<Vec<u8>, Place>,
+    /// Those that were asked, by their keys: a clock and a floor for each namespace around the keys.
+    places: Vec<(Arc<[u8]>, Place)>,
 }
 
 /// Where a reply will be.
@@ -45,31 +46,33 @@ impl Together {
             shared,
             commands: Vec::new(),
             questions: Vec::new(),
-            places: HashMap::new(),
+            places: Vec::new(),
         }
     }
 
     fn add(&mut self, command: Command) -> Place {
-        if !command.reads() {
-            self.commands.push(command);
-            return Place::Command(self.commands.len() - 1);
-        }
-        if let Some(place) = self.places.get(&command.key) {
+        let Key::Shared(key) = &command.key else {
+            return self.push(command);
+        };
+        let asked = self.places.iter().find(|(one, _)| Arc::ptr_eq(one, key));
+        if let Some((_, place)) = asked {
             return *place;
         }
-        let key = command.key.clone();
+        let key = key.clone();
         let place = match self.shared {
-            Shared::First => {
-                self.commands.push(command);
-                Place::Command(self.commands.len() - 1)
-            }
+            Shared::First => self.push(command),
             Shared::Last => {
                 self.questions.push(command);
                 Place::Question(self.questions.len() - 1)
             }
         };
-        self.places.insert(key, place);
+        self.places.push((key, place));
         place
+    }
+
+    fn push(&mut self, command: Command) -> Place {
+        self.commands.push(command);
+        Place::Command(self.commands.len() - 1)
     }
 
     /// The place among all commands.
@@ -80,8 +83,8 @@ impl Together {
         }
     }
 
-    fn is_empty(&self) -> bool {
-        self.commands.is_empty() && self.questions.is_empty()
+    fn len(&self) -> usize {
+        self.commands.len() + self.questions.len()
     }
 
     fn into_commands(self) -> Vec<Command> {
@@ -217,6 +220,7 @@ impl RemoteTier {
         if !self.is_listening(mounted.as_deref()) {
             link.listening.ask(link);
         }
+        let round = RefCell::new(Round::default());
         let mut all: Vec<Under<D>> = keys
             .iter()
             .map(|key| Under {
@@ -230,6 +234,7 @@ impl RemoteTier {
             let mut together = Together::new(shared);
             let mut until: Option<Duration> = None;
             let mut sent: Vec<(usize, Vec<Place>)> = Vec::new();
+            round.borrow_mut().begin();
             for (index, (one, key)) in all.iter_mut().zip(keys).enumerate() {
                 let Some(event) = one.event.take() else {
                     continue;
@@ -238,6 +243,7 @@ impl RemoteTier {
                     tier: self,
                     mounted: mounted.as_deref(),
                     key,
+                    round: Some(&round),
                 };
                 match step(index, &mut near, &one.names, event) {
                     Step::Done(done) => one.done = Some(done),
@@ -251,14 +257,14 @@ impl RemoteTier {
                     }
                 }
             }
-            if !together.is_empty() {
+            if together.len() > 0 {
                 // How many operations want each reply: the last one takes it, the others copy it.
-                let mut wanted: HashMap<usize, usize> = HashMap::new();
+                let mut wanted = vec![0; together.len()];
                 for (index, places) in sent {
                     let places = places.into_iter().map(|place| together.index(place));
                     all[index].sent = places.collect();
                     for place in &all[index].sent {
-                        *wanted.entry(*place).or_default() += 1;
+                        wanted[*place] += 1;
                     }
                 }
                 let mut event = self.send(mounted.as_deref(), keys, together.into_commands());
@@ -282,11 +288,11 @@ impl RemoteTier {
 }
 
 /// The reply at a place.
-fn taken(replies: &mut [Reply], wanted: &mut HashMap<usize, usize>, place: usize) -> Reply {
+fn taken(replies: &mut [Reply], wanted: &mut [usize], place: usize) -> Reply {
     let Some(reply) = replies.get_mut(place) else {
         return Reply::Nil;
     };
-    match wanted.get_mut(&place) {
+    match wanted.get_mut(place) {
         Some(left) if *left > 1 => {
             *left -= 1;
             reply.clone()
@@ -299,16 +305,17 @@ fn taken(replies: &mut [Reply], wanted: &mut HashMap<usize, usize>, place: usize
 mod tests {
     use super::*;
 
-    fn command(name: &str) -> Command {
-        Command::get(name.into())
+    fn own(name: &str) -> Command {
+        Command::get(name.as_bytes().to_vec())
     }
 
     /// The places of what three operations send: each its own key, and the same question.
     fn places(shared: Shared, own: fn(&str) -> Command) -> Vec<(usize, usize)> {
         let mut together = Together::new(shared);
+        let floor: Arc<[u8]> = b"floor".as_slice().into();
         let added: Vec<_> = ["a", "b", "c"]
             .into_iter()
-            .map(|key| (together.add(own(key)), together.add(command("floor"))))
+            .map(|key| (together.add(own(key)), together.add(Command::get(&floor))))
             .collect();
         let places = added.into_iter();
         places
@@ -318,12 +325,12 @@ mod tests {
 
     #[test]
     fn a_question_of_writes_is_asked_once_behind_them_all() {
-        let set = |key: &str| Command::set(key.into(), Vec::new(), None);
+        let set = |key: &str| Command::set(key.as_bytes().to_vec(), Vec::new(), None);
         assert_eq!(places(Shared::Last, set), [(0, 3), (1, 3), (2, 3)]);
     }
 
     #[test]
     fn a_question_of_reads_is_asked_once_before_the_second() {
-        assert_eq!(places(Shared::First, command), [(0, 1), (2, 1), (3, 1)]);
+        assert_eq!(places(Shared::First, own), [(0, 1), (2, 1), (3, 1)]);
     }
 }

@@ -57,6 +57,8 @@ struct Inner {
     prefix: Vec<u8>,
     /// The same of the root and of each namespace around it, from the outermost on, and of itself.
     floors: Vec<Vec<u8>>,
+    /// What its keys are called on the server, but for the keys themselves.
+    names: Names,
     guards: Arc<dyn Tier>,
     /// The copies, with the number of the database that they are of.
     mounted: PerProcess<RwLock<Option<MountedOf>>>,
@@ -95,9 +97,12 @@ impl RemoteTier {
 
     fn of(shared: Arc<Shared>, parts: &[String]) -> Result<RemoteTier, Error> {
         let prefix = keys::prefix(parts)?;
+        let floors: Vec<Vec<u8>> = keys::ancestors(&prefix).collect();
+        let prefixes: Vec<&[u8]> = floors.iter().map(Vec::as_slice).collect();
         Ok(RemoteTier(Arc::new(Inner {
             guards: shared.link.near.guards()?,
-            floors: keys::ancestors(&prefix).collect(),
+            names: Names::new(&shared.link.name, &prefixes, b""),
+            floors,
             prefix,
             shared,
             mounted: PerProcess::new(),
@@ -140,8 +145,7 @@ impl RemoteTier {
     }
 
     fn names(&self, key: &[u8]) -> Names {
-        let floors: Vec<&[u8]> = self.0.floors.iter().map(Vec::as_slice).collect();
-        Names::new(&self.link().name, &floors, &self.full_key(key))
+        self.0.names.of(&self.0.prefix, key)
     }
 
     fn lock_names(&self, key: &[u8]) -> Names {
@@ -268,6 +272,7 @@ impl RemoteTier {
             tier: self,
             mounted: mounted.as_deref(),
             key,
+            round: None,
         };
         let mut event = Event::Woken;
         loop {

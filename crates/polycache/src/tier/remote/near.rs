@@ -7,6 +7,7 @@ use crate::Error;
 use polycache_host::{keys, Store, Token};
 use polycache_operations::{Holder, Lease, Leases};
 use polycache_remote::{Armed, Copied, Guards, HolderId, Judged, Near, Place, Prefixes, Wanted};
+use std::cell::RefCell;
 use std::sync::Arc;
 
 /// The name of the namespace of guards: leases that let one caller of the host ask the server for a key.
@@ -157,9 +158,44 @@ pub(crate) struct AtRemote<'a> {
     /// The copies; `None` while it is not known whose they would be.
     pub mounted: Option<&'a Mounted>,
     pub key: &'a [u8],
+    /// What operations on other keys found out in the same round.
+    pub round: Option<&'a RefCell<Round>>,
+}
+
+/// What the operations of one round, which wait for nothing, have to look at, to fill or to void only once: the copies of
+/// the clock and of floors. V is read before them.
+#[derive(Default)]
+pub(crate) struct Round {
+    judged: Option<Judged>,
+    copies: Vec<(Place, Option<Vec<u8>>)>,
+    /// Voided, or filled by the reply that all of them share.
+    settled: Vec<Place>,
+}
+
+impl Round {
+    /// Replies came: what is there now is another matter.
+    pub fn begin(&mut self) {
+        *self = Round::default();
+    }
+
+    fn copy(&self, place: Place) -> Option<Option<Vec<u8>>> {
+        let found = self.copies.iter().find(|(one, _)| *one == place);
+        found.map(|(_, copy)| copy.clone())
+    }
 }
 
 impl AtRemote<'_> {
+    fn shared(&self, place: Place) -> Option<&RefCell<Round>> {
+        self.round.filter(|_| place != Place::Value)
+    }
+
+    fn copy_now(&self, place: Place) -> Option<Vec<u8>> {
+        let (tier, key) = self.place(place)?;
+        let mut entry = Vec::new();
+        let found = tier.peek(key, &mut entry).ok()?;
+        found.map(|_| entry)
+    }
+
     fn place(&self, place: Place) -> Option<(&dyn Tier, &[u8])> {
         let mounted = self.mounted?;
         Some(match place {
@@ -176,9 +212,13 @@ impl Near for AtRemote<'_> {
     type Fence = Token;
 
     fn judge(&self) -> Judged {
-        match self.mounted {
+        let judge = || match self.mounted {
             Some(mounted) => mounted.site.board().judge(),
             None => Judged::NEVER,
+        };
+        match self.round {
+            Some(round) => *round.borrow_mut().judged.get_or_insert_with(judge),
+            None => judge(),
         }
     }
 
@@ -187,10 +227,15 @@ impl Near for AtRemote<'_> {
     }
 
     fn copy(&mut self, place: Place) -> Option<Vec<u8>> {
-        let (tier, key) = self.place(place)?;
-        let mut entry = Vec::new();
-        let found = tier.peek(key, &mut entry).ok()?;
-        found.map(|_| entry)
+        let Some(round) = self.shared(place) else {
+            return self.copy_now(place);
+        };
+        let seen = round.borrow().copy(place);
+        seen.unwrap_or_else(|| {
+            let copy = self.copy_now(place);
+            round.borrow_mut().copies.push((place, copy.clone()));
+            copy
+        })
     }
 
     fn lease(&mut self, place: Place) -> Copied<Token> {
@@ -210,11 +255,15 @@ impl Near for AtRemote<'_> {
     }
 
     fn fill(&mut self, place: Place, fence: Token, entry: &[u8]) -> bool {
-        match self.place(place) {
+        let filled = match self.place(place) {
             // Without room there is no copy.
             Some((tier, key)) => tier.fill(key, fence, entry, None).unwrap_or(false),
             None => false,
+        };
+        if let (true, Some(round)) = (filled, self.shared(place)) {
+            round.borrow_mut().settled.push(place);
         }
+        filled
     }
 
     fn release(&mut self, place: Place, fence: Token) {
@@ -229,6 +278,13 @@ impl Near for AtRemote<'_> {
     }
 
     fn void(&mut self, place: Place) {
+        if let Some(round) = self.shared(place) {
+            let mut round = round.borrow_mut();
+            if round.settled.contains(&place) {
+                return;
+            }
+            round.settled.push(place);
+        }
         if let Some((tier, key)) = self.place(place) {
             // A handle that was closed meanwhile serves nothing; other processes hear of the write.
             let _ = tier.delete(key);
