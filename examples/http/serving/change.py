@@ -16,8 +16,8 @@ PATIENCE = 30
 @dataclass(frozen=True)
 class Seen:
     """`requests` is how many were answered until the change was seen, with that one; 0 if it
-    never was. `after` is the time from the change to that response, in seconds. `late` counts the responses
-    without the change to requests that were sent when the bound was over."""
+    never was. `after` is the time from the change to that response, in seconds. `late` counts the
+    responses without the change to requests that were sent when the bound was over."""
 
     requests: int
     after: float
