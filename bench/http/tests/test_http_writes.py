@@ -25,7 +25,7 @@ def redis(tmp_path_factory):
 
 
 class Behind(BaseHTTPRequestHandler):
-    """Answers with what it read of the stream `missing` requests before. The test sets the attributes."""
+    """Answers with what it read of the stream `missing` requests before. Tests set that."""
 
     protocol_version = "HTTP/1.1"
 
