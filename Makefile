@@ -24,6 +24,11 @@ help: ## this list
 demo: build ## one cache shared by a Rust, a TypeScript, a Python and a Ruby process
 	@examples/demo/run.sh
 
+.PHONY: demo-http
+demo-http: build typescript-dist ## a live Redis stream over HTTP: a change in the next response, and the speed beside the plain handler
+	@tools/setup.sh python redis bun || [ $$? = 3 ]
+	@examples/http/run.sh
+
 SECTIONS ?=
 .PHONY: test
 test: ## every test of every language; SECTIONS="rust python" for some of them

@@ -60,7 +60,8 @@ CHECKS = [
     ),
     Check(
         "tsc-examples",
-        NPM + "npx tsc --noEmit -p ../examples && npx tsc -p ../checks",
+        NPM
+        + "../examples/http/setup.sh && npx tsc --noEmit -p ../examples && npx tsc -p ../checks",
         "node",
         "typescript",
     ),
@@ -97,6 +98,8 @@ CHECKS = [
         "mypy-examples",
         "MYPYPATH=examples/demo:python/src mypy --strict examples/*.py examples/demo/demo.py "
         "examples/demo/driver examples/demo/sample examples/demo/workers/worker.py && "
+        "MYPYPATH=examples/http:examples/demo mypy --strict examples/http/demo.py "
+        "examples/http/serving && "
         "MYPYPATH=python/src mypy --strict checks/workers/worker.py",
         "python",
     ),

@@ -43,6 +43,15 @@ SECTIONS = [
         counts.junit,
         needs=("python",),
     ),
+    # The servers of examples/http on their runtimes, and `make demo-http`.
+    Section(
+        "http-examples",
+        PYTEST + " -p no:asyncio examples/http/tests",
+        counts.junit,
+        needs=("python", "node"),
+        likes=("redis", "bun"),
+        prepare=("build", "typescript-dist"),
+    ),
     # The controller and its statistics; nothing is measured.
     Section(
         "bench",

@@ -25,8 +25,11 @@ class Lane(Protocol):
     subject: str
     operations: Sequence[str]
     versions: Mapping[str, str]
-    # Said in every row: the durability class, whether values are isolated, and the like.
-    notes: Sequence[str]
+
+    @property
+    def notes(self) -> Sequence[str]:
+        """Said in every row: the durability class, whether values are isolated, and the like. A
+        lane may have more to say after each round."""
 
     def run(self, operation: str, seconds: float) -> list[Figure]:
         """One round of about that long. Raises Unavailable."""

@@ -46,6 +46,11 @@ def ruby(path: Path) -> Subject:
     return Subject(path.stem, (_program("ruby"), str(path)))
 
 
+def shell(path: Path) -> Subject:
+    """What starts a program that was compiled, by `exec`."""
+    return Subject(path.stem, ("bash", str(path)))
+
+
 def find(folder: Path, ending: str) -> list[Path]:
     """The subjects' files in a folder, ours first. Shared code is in folders beside them."""
     return sorted(folder.glob(f"*{ending}"), key=lambda path: (not is_ours(path.stem), path.stem))

@@ -57,6 +57,7 @@ class Turns:
             return
         for figure in figures:
             row = self._row(lane, operation, figure.operation, figure.unit)
+            row.notes = list(lane.notes)
             if counts:
                 row.samples.append(figure.value)
 

@@ -7,6 +7,7 @@ import signal
 import sys
 from collections.abc import Sequence
 from fnmatch import fnmatch
+from functools import partial
 from pathlib import Path
 
 from harness import subject
@@ -17,57 +18,93 @@ from serving.lane import REQUESTS, open_fresh, open_sustained
 
 FOLDER = Path(__file__).resolve().parent / "subjects"
 
-# Rows that the page lacks are left out of its load, which takes long and shows little.
-NOT_ON_PAGE = (
-    "constant-*",
-    "map-*",
-    "ioredis-node-fastify",
-    "ioredis-bun",
-    "ioredis-bun-hono",
-    "polycache-http-value-*",
-)
-# Those of a quick run.
-FEW = (
-    "polycache-http-ioredis-node-fastify",
-    "polycache-host-node-fastify",
+# The servers of the published page. The page's load, which takes long and shows little, is put on
+# these and on ours.
+PAGE = (
     "redis-node-fastify",
+    "redis-bun-stric",
+    "redis-bun",
+    "redis-bun-hono",
+    "redis-bun-elysia",
     "ioredis-bun-elysia",
-)
-FEW_SUSTAINED = (
-    *FEW,
-    "polycache-http-ioredis-bun",
-    "constant-bun",
-    "constant-bun-elysia",
+    "ioredis-next-page-dynamic",
+    "redis-next-route-dynamic",
+    "ioredis-next-route-dynamic",
+    "ioredis-next-page-static",
+    "redis-next-route-static",
     "ioredis-next-route-static",
 )
+# Of ours, those that leave out the page's fields are under sustained load only.
+VALUE_ALONE = "*-value-*"
+# Left out while the stream changes, so that a full run stays below 25 minutes: Next, what only
+# promises to read once a second, and constants of more than one framework on Bun.
+NOT_UNDER_WRITES = ("*-next-*", "map-*", "polycache-host-*", "constant-bun-*")
+# Those of a quick run, for each load without and with writes. Bun starts quickly.
+FEW = ("polycache-http-ioredis-bun", "ioredis-bun-elysia")
+FEW_SUSTAINED = (
+    "polycache-http-ioredis-bun",
+    "polycache-http-ioredis-node-fastify",
+    "redis-node-fastify",
+    "constant-bun",
+)
+# How often the stream changes in the workloads that say so.
+WRITES_A_SECOND = 10
+# What a subject's file runs on, by its ending; .mjs with `bun` in the name runs on Bun.
+RUNS_ON = {
+    ".mjs": lambda path: (subject.bun if "bun" in path.stem.split("-") else subject.node)(path),
+    ".py": subject.python,
+    ".rb": subject.ruby,
+    ".sh": subject.shell,
+}
 # Each round of the page's load starts a server, which leaves nothing to warm up.
-PAGE = Pace(rounds=10, seconds=1.0, warm_up=0)
+FRESH = Pace(rounds=10, seconds=1.0, warm_up=0)
 
 
 def subjects() -> list[Subject]:
-    """A file each; with `bun` in its name it runs on Bun."""
-    return [
-        subject.bun(path) if "bun" in path.stem.split("-") else subject.node(path)
-        for path in subject.find(FOLDER, ".mjs")
+    """A file each."""
+    found = [
+        runs_on(path)
+        for ending, runs_on in RUNS_ON.items()
+        for path in subject.find(FOLDER, ending)
     ]
+    return sorted(found, key=lambda one: (not one.is_ours, one.name))
 
 
 def groups(quick: bool) -> Sequence[Group]:
     every = subjects()
-    page = [one for one in every if not any(fnmatch(one.name, name) for name in NOT_ON_PAGE)]
-    sustained = Pace(rounds=10, seconds=0.3 if quick else 1.0)
-    both = [
-        Group(f"{REQUESTS} requests", page, PAGE, open=open_fresh, operations=1),
-        Group("sustained", every, sustained, open=open_sustained, operations=1),
+    page = [one for one in every if on_page(one)]
+    changing = [one for one in every if not matches(one, NOT_UNDER_WRITES)]
+    steady = Pace(rounds=10, seconds=0.15 if quick else 1.0)
+    writes = {"writes_a_second": WRITES_A_SECOND}
+    said = f"{WRITES_A_SECOND} writes a second"
+    fresh = partial(Group, pace=FRESH, open=open_fresh, operations=1)
+    sustained = partial(Group, pace=steady, open=open_sustained, operations=1)
+    plan = [
+        fresh(f"{REQUESTS} requests", page),
+        sustained("sustained", every),
+        fresh(
+            f"{REQUESTS} requests, {said}",
+            [one for one in changing if one in page],
+            options=writes,
+        ),
+        sustained(f"sustained, {said}", changing, options=writes),
     ]
     if not quick:
-        return both
-    return [group.only(few) for group, few in zip(both, (FEW, FEW_SUSTAINED), strict=True)]
+        return plan
+    return [group.only(few) for group, few in zip(plan, 2 * (FEW, FEW_SUSTAINED), strict=True)]
+
+
+def on_page(one: Subject) -> bool:
+    return one.name in PAGE or (one.is_ours and not matches(one, (VALUE_ALONE,)))
+
+
+def matches(one: Subject, patterns: Sequence[str]) -> bool:
+    return any(fnmatch(one.name, pattern) for pattern in patterns)
 
 
 BENCH = Bench(
     name="http",
-    title="HTTP servers of Node and Bun that answer with a Redis stream",
+    title="HTTP servers that answer with a Redis stream",
     baseline="redis-node-fastify",
     groups=groups,
     notes=("wrk, Redis and the server share the machine's cores: a figure is what all three do.",),

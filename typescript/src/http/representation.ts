@@ -6,6 +6,7 @@ import { CODINGS, type Coding, compress } from './codings.ts'
 import { Composite, type WithinOptions } from './composite.ts'
 import { isEntityTag } from './entity-tag.ts'
 import { Envelope } from './envelope.ts'
+import { jsonOfFields } from './fields-json.ts'
 import { checkedValue, type Policy, type RespondOptions } from './policy.ts'
 import { type Answers, Variant } from './variant.ts'
 import { type RequestLike, respondWith } from './web.ts'
@@ -117,7 +118,7 @@ export class Representation implements Selectable {
     }
     if (Object.hasOwn(fields, name))
       throw new InvalidArgument(`${name} is the name of the value; a field needs another one`)
-    const text = JSON.stringify(fields)
+    const text = jsonOfFields(fields)
     if (text?.[0] !== '{') throw new InvalidArgument('fields are an object')
     const tail = text === '{}' ? '}' : `,${text.slice(1)}`
     return new Composite(this, this.#envelope, tail, options.incidental === true)

@@ -1,0 +1,1 @@
+"""What `make demo-http` and the tests of this folder share."""
