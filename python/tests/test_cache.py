@@ -297,3 +297,20 @@ def test_the_end_of_a_block_closes_what_was_opened_there(directory: Path, in_mem
             assert again.closed and not cache.closed
         old.close()
         assert cache.closed
+
+
+@pytest.mark.parametrize("store", ["host", "files"])
+def test_a_path_may_begin_in_the_home_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, store: str
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    with Cache("~/cache", store=store) as cache:
+        cache.set("k", 1)
+        assert str(cache.path) == str(tmp_path / "cache")
+    with Cache(tmp_path / "cache", store=store) as cache:
+        assert cache.get("k") == 1
+    assert not (tmp_path / "~").exists()
+    monkeypatch.setenv("HOME", "")
+    with pytest.raises(InvalidArgument, match="HOME"):
+        Cache("~/cache", store=store)

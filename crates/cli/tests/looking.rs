@@ -50,6 +50,26 @@ fn reboot(place: &Place) {
 }
 
 #[test]
+fn a_path_may_begin_in_the_home_folder() {
+    let place = Place::new();
+    fill(&place);
+    let home = place.path().parent().unwrap().to_path_buf();
+    let at_home = |home: &Path| {
+        let mut command = support::polycache();
+        command
+            .env("HOME", home)
+            .args(["--path", "~/cache", "get", "k7"]);
+        command.output().unwrap()
+    };
+    let found = at_home(&home);
+    let shown = String::from_utf8_lossy(&found.stdout);
+    assert!(shown.ends_with("\n7\n"), "{shown}");
+    let refused = at_home(Path::new(""));
+    let why = String::from_utf8_lossy(&refused.stderr);
+    assert!(!refused.status.success() && why.contains("HOME"), "{why}");
+}
+
+#[test]
 fn no_byte_of_a_cache_in_use_is_changed() {
     let place = Place::new();
     fill(&place);

@@ -50,6 +50,7 @@ mod write;
 pub use block::Appender;
 pub use check::Report;
 pub use clock::Clock;
+pub use directory::resolve;
 pub use error::Error;
 pub use lease::{Lease, Token};
 pub use loads::{has_inherited, AtKey};

@@ -114,7 +114,7 @@ impl Default for Builder {
 impl Builder {
     /// The cache's directory, made when it is missing. Every process that opens it shares the cache. Where this
     /// process may not write, a cache that is there can be read: loaded values are handed out and not stored, and
-    /// writes are [`Error::ReadOnly`].
+    /// writes are [`Error::ReadOnly`]. A path that begins with `~/` is in the folder that HOME names.
     /// Without one, the cache is this process's own: the memory tier alone. Default: none.
     pub fn path(mut self, path: impl Into<PathBuf>) -> Builder {
         self.path = Some(path.into());

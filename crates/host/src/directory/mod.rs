@@ -2,10 +2,12 @@
 
 mod create;
 mod existing;
+mod home;
 mod join;
 mod place;
 mod rights;
 
+pub use home::resolve;
 pub(crate) use join::{Membership, REMOVED};
 
 use crate::error::{Error, TOO_LARGE};
@@ -80,8 +82,7 @@ impl Opening<'_> {
         if let Some(mode) = self.file_mode {
             rights::check_file_mode(mode)?;
         }
-        let path = std::path::absolute(self.path)
-            .map_err(Error::io(format!("cannot resolve {}", self.path.display())))?;
+        let path = home::resolve(self.path)?;
         check_no_other_store(&path)?;
         if self.mode != Mode::Create {
             return self.open_at(&path);

@@ -9,6 +9,7 @@ mod hearing;
 mod pool;
 mod redis;
 mod replies;
+mod round_trip;
 #[cfg(feature = "redis-sentinel")]
 mod sentinel;
 #[cfg(feature = "bindings-remote")]

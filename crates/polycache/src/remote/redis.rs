@@ -6,10 +6,11 @@ use super::fibers::{self, Endpoint};
 use super::hearing::{hear, CONNECT};
 use super::pool::{open, Pool};
 use super::replies::{failure, has_code, reply, scan, scanned};
+use super::round_trip::round_trip;
 use super::transport::{by_digest_or_text, Ear, Failure, Transport};
 use polycache_host::PerProcess;
 use polycache_remote::{Command, Map, Node, Reply};
-use redis::{Client, Connection, ConnectionLike, RedisError, RedisResult, Value};
+use redis::{Client, Connection, RedisError, RedisResult, Value};
 use std::fmt;
 #[cfg(feature = "fibers")]
 use std::sync::Arc;
@@ -119,10 +120,8 @@ impl<P: Primary> RedisRs<P> {
         if let (true, Some(endpoint)) = (fibers::is_inside(), &self.endpoint) {
             return exchange_in_fiber(endpoint, packed, count, read, deadline);
         }
-        let request = |connection: &mut Connection| {
-            deadline.limit(connection)?;
-            connection.req_packed_commands(&packed, 0, count)
-        };
+        let request =
+            |connection: &mut Connection| round_trip(connection, &packed, count, deadline);
         let mut connection = match self.pool.take(deadline)? {
             Some(connection) => connection,
             None => self.connect(deadline)?,

@@ -133,6 +133,37 @@ fn connections_that_rest_do_not_add_up_the_times_that_they_are_waited_for() {
 }
 
 #[test]
+fn many_keys_of_a_server_that_hangs_take_one_timeout() {
+    let timeout = Duration::from_millis(400);
+    everywhere(|server| {
+        let proxy = Proxy::new(server.port).unwrap();
+        let entries: Vec<(String, u64)> = (0..40).map(|one| (format!("k{one}"), one)).collect();
+        type Call = fn(&Cache, &[(String, u64)]) -> Option<Error>;
+        let calls: [Call; 4] = [
+            |cache, entries| cache.set_many(entries.iter().cloned()).err(),
+            |cache, entries| cache.delete_many(entries.iter().map(|one| &one.0)).err(),
+            |cache, entries| {
+                let found = cache.get_many::<u64, _>(entries.iter().map(|one| one.0.clone()));
+                assert!(found.unwrap().is_empty());
+                None
+            },
+            |cache, entries| cache.set(&entries[0].0, &1).err(),
+        ];
+        for call in calls {
+            let cache = options(proxy.url()).timeout(timeout).build().unwrap();
+            cache.set("k", &0).unwrap();
+            proxy.hang(Side::All, true);
+            let began = Instant::now();
+            call(&cache, &entries);
+            let took = began.elapsed();
+            proxy.hang(Side::All, false);
+            // One timeout, where each reply had one: no measurement, the two lie far apart for many keys.
+            assert!(took < 3 * timeout, "{took:?}");
+        }
+    });
+}
+
+#[test]
 fn an_error_says_what_the_server_said() {
     somewhere(|server| {
         let one = host(server.url());

@@ -75,9 +75,7 @@ impl StoreTier {
                 "limit lies between 4 MiB and 1 TiB for a store beside the host tier",
             ));
         }
-        let directory = std::path::absolute(&host.path).map_err(|error| {
-            Error::Io(format!("cannot resolve {}: {error}", host.path.display()))
-        })?;
+        let directory = polycache_host::resolve(&host.path)?;
         if Within::is_under_way() {
             return Err(Error::invalid(
                 "a store's own methods, and what runs during them, cannot open a store",
