@@ -155,7 +155,12 @@ impl Lease {
         };
         held.elsewhere = false;
         // If the runtime ends it is dropped, and given back.
-        let _ = self.run(move |_, _| Ok(drop(held))).await;
+        let _ = self
+            .run(move |_, _| {
+                drop(held);
+                Ok(())
+            })
+            .await;
     }
 
     /// True while the lock is held, by any process.

@@ -241,7 +241,9 @@ fn main() {
                     let lacks = |needed: &String| match needed.as_str() {
                         "host" => !tiers.has_host(),
                         "limited" => tiers.has_remote(),
-                        "own_key" | "atomic" => false,
+                        // A future has no thread by which it would be known.
+                        "own_key" => tiers.awaited(),
+                        "atomic" => false,
                         _ => true,
                     };
                     let skipped =

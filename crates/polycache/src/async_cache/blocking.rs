@@ -19,11 +19,21 @@ pub(crate) async fn blocking<T: Send + 'static>(
 
 /// Runs what nobody waits for, on a thread of its own where there is no runtime.
 pub(crate) fn elsewhere(work: impl FnOnce() + Send + 'static) {
-    let work = carried(work);
+    let work = InAnyCase(Some(carried(work)));
     match Handle::try_current() {
-        Ok(runtime) => drop(runtime.spawn_blocking(work)),
-        // Where no thread can be started the work is dropped, here.
-        Err(_) => drop(std::thread::Builder::new().spawn(work)),
+        Ok(runtime) => drop(runtime.spawn_blocking(move || drop(work))),
+        Err(_) => drop(std::thread::Builder::new().spawn(move || drop(work))),
+    }
+}
+
+/// Work that is done when this is dropped: by a runtime that ends, or where no thread can be started, too.
+struct InAnyCase<F: FnOnce()>(Option<F>);
+
+impl<F: FnOnce()> Drop for InAnyCase<F> {
+    fn drop(&mut self) {
+        if let Some(work) = self.0.take() {
+            work();
+        }
     }
 }
 

@@ -358,6 +358,8 @@ impl AsyncCache {
         entries: impl IntoIterator<Item = (K, T)>,
         ttl: Ttl,
     ) -> Result<(), Error> {
+        self.0.still_open()?;
+        ttl.check()?;
         let entries = entries.into_iter().map(|(key, value)| {
             let key = key.as_ref();
             Ok((key.to_vec(), self.encoded(key, &value, ttl)?))
