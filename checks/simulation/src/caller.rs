@@ -315,7 +315,7 @@ impl Caller {
         &self,
         call: usize,
         key: usize,
-        taken: &Taken<'_, K, V, E, F>,
+        taken: &Taken<K, V, E, F>,
     ) -> usize {
         let joins = matches!(taken, Taken::Joins(_));
         let at = self.note(Some(key), if joins { Note::Joins } else { Note::Leads });

@@ -206,7 +206,7 @@ fn lead(
     call: usize,
     flight: usize,
     began: Duration,
-    leader: Leader<'_, usize, Serial, u32, Token>,
+    leader: Leader<usize, Serial, u32, Token>,
 ) -> Answer {
     let bounds = Bounds {
         wait_timeout: caller.process.scenario.wait_timeout,
@@ -251,7 +251,7 @@ fn lead(
 fn run(
     tiers: &mut Tiers<'_>,
     mut machine: Load<Token>,
-    leader: Leader<'_, usize, Serial, u32, Token>,
+    leader: Leader<usize, Serial, u32, Token>,
 ) -> Answer {
     let caller = tiers.caller;
     let number = tiers.load.expect("a load that began");

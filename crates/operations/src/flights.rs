@@ -47,27 +47,35 @@ struct Waiting {
     next: u64,
 }
 
-/// The loads of a process, by key.
+/// The loads of a process, by key. A clone is the same.
 #[derive(Debug)]
 pub struct Flights<K, V, E, F> {
-    running: Mutex<Running<K, V, E, F>>,
+    running: Arc<Mutex<Running<K, V, E, F>>>,
+}
+
+impl<K, V, E, F> Clone for Flights<K, V, E, F> {
+    fn clone(&self) -> Self {
+        Flights {
+            running: self.running.clone(),
+        }
+    }
 }
 
 type Running<K, V, E, F> = HashMap<K, Vec<Arc<Flight<V, E, F>>>>;
 
 /// What a caller that missed must do.
 #[derive(Debug)]
-pub enum Part<'a, K: Eq + Hash + Clone, V: Clone, E: Clone, F> {
+pub enum Part<K: Eq + Hash + Clone, V: Clone, E: Clone, F> {
     /// Wait for an open load.
     Joins(Joined<V, E, F>),
     /// Drive its own load, which others may join.
-    Leads(Leader<'a, K, V, E, F>),
+    Leads(Leader<K, V, E, F>),
 }
 
 impl<K, V, E, F> Default for Flights<K, V, E, F> {
     fn default() -> Self {
         Flights {
-            running: Mutex::new(HashMap::new()),
+            running: Arc::default(),
         }
     }
 }
@@ -84,7 +92,7 @@ impl<K: Eq + Hash + Clone, V: Clone, E: Clone, F> Flights<K, V, E, F> {
         now: Duration,
         lease_timeout: Duration,
         stands: impl Fn(&F, Duration) -> bool,
-    ) -> Part<'_, K, V, E, F> {
+    ) -> Part<K, V, E, F> {
         let mut running = lock(&self.running);
         let flights = running.entry(key.clone()).or_default();
         let newest = flights.last();
@@ -113,7 +121,7 @@ impl<K: Eq + Hash + Clone, V: Clone, E: Clone, F> Flights<K, V, E, F> {
         flights.push(flight.clone());
         drop(running);
         Part::Leads(Leader {
-            flights: self,
+            flights: self.clone(),
             key,
             flight,
             landed: false,
@@ -171,14 +179,14 @@ impl<V: Clone, E: Clone, F> Flight<V, E, F> {
 
 /// A caller's own load. Dropped before it has landed, it tells the callers that joined to begin anew.
 #[derive(Debug)]
-pub struct Leader<'a, K: Eq + Hash + Clone, V: Clone, E: Clone, F> {
-    flights: &'a Flights<K, V, E, F>,
+pub struct Leader<K: Eq + Hash + Clone, V: Clone, E: Clone, F> {
+    flights: Flights<K, V, E, F>,
     key: K,
     flight: Arc<Flight<V, E, F>>,
     landed: bool,
 }
 
-impl<K: Eq + Hash + Clone, V: Clone, E: Clone, F> Leader<'_, K, V, E, F> {
+impl<K: Eq + Hash + Clone, V: Clone, E: Clone, F> Leader<K, V, E, F> {
     /// The loader runs from `now` on, by this fence; `None` means without a lease.
     pub fn loads(&self, fence: Option<F>, now: Duration) {
         let _ = self.flight.loading.set((now, fence));
@@ -223,7 +231,7 @@ impl<K: Eq + Hash + Clone, V: Clone, E: Clone, F> Leader<'_, K, V, E, F> {
     }
 }
 
-impl<K: Eq + Hash + Clone, V: Clone, E: Clone, F> Drop for Leader<'_, K, V, E, F> {
+impl<K: Eq + Hash + Clone, V: Clone, E: Clone, F> Drop for Leader<K, V, E, F> {
     fn drop(&mut self) {
         if !self.landed {
             self.end(Landed::Nothing, false);

@@ -22,7 +22,7 @@ fn at(seconds: u64) -> Duration {
     Duration::from_secs(seconds)
 }
 
-fn leads<'a>(all: &'a All, now: u64) -> Leader<'a, String, u32, &'static str, u64> {
+fn leads(all: &All, now: u64) -> Leader<String, u32, &'static str, u64> {
     match all.take_part("k".to_owned(), 1, at(now), LEASE, |fence, _| *fence != 0) {
         Part::Leads(leader) => leader,
         Part::Joins(_) => panic!("it joins"),

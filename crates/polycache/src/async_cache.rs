@@ -1,23 +1,29 @@
 //! The cache for asynchronous programs (cargo feature `tokio`).
 
 mod atomic;
+mod blocking;
+mod bytes;
+mod load;
 mod many;
+mod wake;
 
-use crate::caller::{since_start, Caller, Next, View};
-use crate::observe::{self, Waits, What};
+pub(crate) use blocking::{blocking, elsewhere};
+pub(crate) use bytes::Bytes;
+
+use crate::cache::{reading, reading_typed};
+use crate::scratch::Scratch;
 use crate::{
-    Builder, Cache, Entry, Error, MachineStats, Report, Stats, Ttl, TtlLeft, TypedCache,
-    TypedValue, Usage, Value,
+    Builder, Cache, Entry, Error, MachineStats, Report, Serializer, Stats, Ttl, TtlLeft,
+    TypedCache, TypedValue, Usage, Value,
 };
+use bytes::{reading_bytes, writing_encoded, Encoded};
+use load::find_or_load;
+use polycache_entry::Limits;
 use serde::de::DeserializeOwned;
 use serde::Serialize;
 use std::collections::HashMap;
-use std::future::{poll_fn, Future};
+use std::future::Future;
 use std::hash::Hash;
-use std::pin::pin;
-use std::task::{ready, Poll};
-use std::time::Duration;
-use tokio::time::{sleep, Instant};
 
 /// A [`Cache`] for asynchronous programs on tokio: its methods as futures. The runtime's timers must be enabled. Call
 /// methods that never wait, like [`Cache::typed`], by [`AsyncCache::cache`].
@@ -26,10 +32,12 @@ use tokio::time::{sleep, Instant};
 /// waits for another caller's load sleeps without blocking its thread. A call that walks the whole cache runs on
 /// tokio's threads for blocking work.
 ///
-/// Over a remote tier (`Builder::remote`) it does not pay yet: a call that asks the server blocks its thread for a
-/// round trip, for the option `timeout` at most. Call a [`Cache`] by `tokio::task::spawn_blocking` there.
+/// Over a remote tier (`Builder::remote`) what asks the server runs there, too: for a round trip, for the option
+/// `timeout` at most. A hit of a copy on this host is answered where it is called. Values are encoded and decoded by the
+/// caller. The methods that [`AsyncCache::cache`] has beside these block.
 ///
-/// A future may be dropped at any time: a load that is cancelled leaves its key to the next caller.
+/// A future may be dropped at any time: a load that is cancelled leaves its key to the next caller. A write that was
+/// sent to a server goes on.
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")]
@@ -61,17 +69,17 @@ impl Builder {
     }
 }
 
-/// Runs slow work on a thread for blocking work.
-async fn blocking<T: Send + 'static>(
-    work: impl FnOnce() -> Result<T, Error> + Send + 'static,
-) -> Result<T, Error> {
-    match tokio::task::spawn_blocking(work).await {
-        Ok(done) => done,
-        Err(failed) => match failed.try_into_panic() {
-            Ok(panic) => std::panic::resume_unwind(panic),
-            Err(_) => Err(Error::Io("the runtime is shutting down".into())),
-        },
+/// Runs what may wait for a server on a thread for blocking work; without a server it runs here.
+pub(crate) async fn run<R: Send + 'static>(
+    cache: &Cache,
+    key: &[u8],
+    work: impl FnOnce(&Cache, &[u8]) -> Result<R, Error> + Send + 'static,
+) -> Result<R, Error> {
+    if !cache.tier().waits() {
+        return work(cache, key);
     }
+    let (cache, key) = (cache.clone(), key.to_vec());
+    blocking(move || work(&cache, &key)).await
 }
 
 impl AsyncCache {
@@ -79,6 +87,41 @@ impl AsyncCache {
     #[must_use]
     pub fn cache(&self) -> &Cache {
         &self.0
+    }
+
+    /// Whether reads and writes may wait for a server.
+    fn waits(&self) -> bool {
+        self.0.tier().waits()
+    }
+
+    async fn run<R: Send + 'static>(
+        &self,
+        key: impl AsRef<[u8]>,
+        work: impl FnOnce(&Cache, &[u8]) -> Result<R, Error> + Send + 'static,
+    ) -> Result<R, Error> {
+        run(&self.0, key.as_ref(), work).await
+    }
+
+    /// The value of what was read on another thread.
+    fn decoded<T: DeserializeOwned>(
+        &self,
+        key: &[u8],
+        found: Option<Bytes>,
+    ) -> Result<Option<T>, Error> {
+        found
+            .map(|bytes| self.0.read_bytes(key, &bytes, reading_typed))
+            .transpose()
+    }
+
+    /// The entry of a value that another thread is to store.
+    fn encoded<T: Serialize + ?Sized>(
+        &self,
+        key: &[u8],
+        value: &T,
+        ttl: Ttl,
+    ) -> Result<Encoded, Error> {
+        let time_to_idle = self.0.settings().time_to_idle;
+        self.0.encoded(key, value, ttl, time_to_idle)
     }
 
     /// See [`Cache::namespace`].
@@ -97,7 +140,15 @@ impl AsyncCache {
         &self,
         key: impl AsRef<[u8]>,
     ) -> Result<Option<T>, Error> {
-        self.0.get(key)
+        if !self.waits() {
+            return self.0.get(key);
+        }
+        let key = key.as_ref();
+        if let Some((value, _)) = self.0.get_near_by(key, reading_typed)? {
+            return Ok(Some(value));
+        }
+        let read = |cache: &Cache, key: &[u8]| cache.get_by(key, reading_bytes);
+        self.decoded(key, self.run(key, read).await?)
     }
 
     /// See [`Cache::get_value`].
@@ -105,7 +156,15 @@ impl AsyncCache {
     /// # Errors
     /// The same errors.
     pub async fn get_value(&self, key: impl AsRef<[u8]>) -> Result<Option<Value<'static>>, Error> {
-        self.0.get_value(key)
+        if !self.waits() {
+            return self.0.get_value(key);
+        }
+        let key = key.as_ref();
+        let owned = || reading(|value| value.into_owned());
+        match self.0.get_near_by(key, owned())? {
+            Some((value, _)) => Ok(Some(value)),
+            None => self.run(key, move |cache, key| cache.get_value(key)).await,
+        }
     }
 
     /// See [`Cache::peek`].
@@ -116,7 +175,12 @@ impl AsyncCache {
         &self,
         key: impl AsRef<[u8]>,
     ) -> Result<Option<T>, Error> {
-        self.0.peek(key)
+        if !self.waits() {
+            return self.0.peek(key);
+        }
+        let key = key.as_ref();
+        let read = |cache: &Cache, key: &[u8]| cache.peek_by(key, reading_bytes);
+        self.decoded(key, self.run(key, read).await?)
     }
 
     /// See [`Cache::entry`].
@@ -124,7 +188,7 @@ impl AsyncCache {
     /// # Errors
     /// The same errors.
     pub async fn entry(&self, key: impl AsRef<[u8]>) -> Result<Option<Entry>, Error> {
-        self.0.entry(key)
+        self.run(key, |cache, key| cache.entry(key)).await
     }
 
     /// See [`Cache::take`].
@@ -135,7 +199,29 @@ impl AsyncCache {
         &self,
         key: impl AsRef<[u8]>,
     ) -> Result<Option<T>, Error> {
-        self.0.take(key)
+        if !self.waits() {
+            return self.0.take(key);
+        }
+        let key = key.as_ref();
+        loop {
+            let find = |cache: &Cache, key: &[u8]| {
+                let mut scratch = Scratch::take();
+                let found = cache.find_to_take(key, &mut scratch)?;
+                Ok(found.map(|seen| (seen, scratch)))
+            };
+            let Some((seen, mut scratch)) = self.run(key, find).await? else {
+                return Ok(None);
+            };
+            // Here, because an entry that is no `T` stays.
+            let read = |serializer: Serializer, payload: &[u8], limits: &Limits| {
+                reading_typed(serializer, payload, limits).map(Ok::<T, Error>)
+            };
+            let value = self.0.read_to_take(key, &mut scratch, read)??;
+            let take = move |cache: &Cache, key: &[u8]| cache.take_found(key, &seen);
+            if self.run(key, take).await? {
+                return Ok(Some(value));
+            }
+        }
     }
 
     /// See [`Cache::touch`].
@@ -143,7 +229,8 @@ impl AsyncCache {
     /// # Errors
     /// The same errors.
     pub async fn touch(&self, key: impl AsRef<[u8]>, ttl: impl Into<Ttl>) -> Result<bool, Error> {
-        self.0.touch(key, ttl)
+        let ttl = ttl.into();
+        self.run(key, move |cache, key| cache.touch(key, ttl)).await
     }
 
     /// See [`Cache::set`].
@@ -155,7 +242,7 @@ impl AsyncCache {
         key: impl AsRef<[u8]>,
         value: &T,
     ) -> Result<(), Error> {
-        self.0.set(key, value)
+        self.set_with_ttl(key, value, Ttl::Default).await
     }
 
     /// See [`Cache::set_with_ttl`].
@@ -168,7 +255,14 @@ impl AsyncCache {
         value: &T,
         ttl: impl Into<Ttl>,
     ) -> Result<(), Error> {
-        self.0.set_with_ttl(key, value, ttl)
+        if !self.waits() {
+            return self.0.set_with_ttl(key, value, ttl);
+        }
+        let encoded = self.encoded(key.as_ref(), value, ttl.into())?;
+        self.run(key, |cache, key| {
+            cache.set_by(key, Ttl::Forever, writing_encoded(encoded), || None)
+        })
+        .await
     }
 
     /// The key's value, loaded when it is not there; see [`Cache::get_or_set`]. The loader is called, and its future
@@ -204,13 +298,8 @@ impl AsyncCache {
         E: Into<Box<dyn std::error::Error + Send + Sync>>,
         F: Future<Output = Result<T, E>>,
     {
-        let (cache, key, ttl) = (&self.0, key.as_ref(), ttl.into());
-        ttl.check()?;
         let load = async { load().await.map_err(Error::of_loader) };
-        match cache.find(key)? {
-            Some(there) => Ok(there),
-            None => load_async(cache, key, ttl, load).await,
-        }
+        find_or_load(&self.0, key.as_ref(), ttl.into(), load).await
     }
 
     /// See [`Cache::get_many`].
@@ -221,6 +310,10 @@ impl AsyncCache {
         &self,
         keys: impl IntoIterator<Item = K>,
     ) -> Result<HashMap<K, T>, Error> {
+        #[cfg(feature = "remote")]
+        if self.waits() {
+            return self.get_many_elsewhere(keys).await;
+        }
         self.0.get_many(keys)
     }
 
@@ -232,7 +325,7 @@ impl AsyncCache {
         &self,
         entries: impl IntoIterator<Item = (K, T)>,
     ) -> Result<(), Error> {
-        self.0.set_many(entries)
+        self.set_many_with_ttl(entries, Ttl::Default).await
     }
 
     /// See [`Cache::set_many_with_ttl`].
@@ -244,6 +337,10 @@ impl AsyncCache {
         entries: impl IntoIterator<Item = (K, T)>,
         ttl: impl Into<Ttl>,
     ) -> Result<(), Error> {
+        #[cfg(feature = "remote")]
+        if self.waits() {
+            return self.set_many_elsewhere(entries, ttl.into()).await;
+        }
         self.0.set_many_with_ttl(entries, ttl)
     }
 
@@ -252,7 +349,7 @@ impl AsyncCache {
     /// # Errors
     /// `Closed`.
     pub async fn delete(&self, key: impl AsRef<[u8]>) -> Result<bool, Error> {
-        self.0.delete(key)
+        self.run(key, |cache, key| cache.delete(key)).await
     }
 
     /// See [`Cache::delete_many`].
@@ -263,7 +360,12 @@ impl AsyncCache {
         &self,
         keys: impl IntoIterator<Item = K>,
     ) -> Result<u64, Error> {
-        self.0.delete_many(keys)
+        if !self.waits() {
+            return self.0.delete_many(keys);
+        }
+        let keys = keys.into_iter().map(|key| key.as_ref().to_vec());
+        let (cache, keys): (_, Vec<Vec<u8>>) = (self.0.clone(), keys.collect());
+        blocking(move || cache.delete_many(keys)).await
     }
 
     /// See [`Cache::delete_prefix`].
@@ -280,7 +382,10 @@ impl AsyncCache {
     /// # Errors
     /// `Closed`.
     pub async fn has(&self, key: impl AsRef<[u8]>) -> Result<bool, Error> {
-        self.0.has(key)
+        if self.waits() && self.0.near(key.as_ref(), |_, _| ())?.is_some() {
+            return Ok(true);
+        }
+        self.run(key, |cache, key| cache.has(key)).await
     }
 
     /// See [`Cache::ttl`].
@@ -288,7 +393,13 @@ impl AsyncCache {
     /// # Errors
     /// `Closed`.
     pub async fn ttl(&self, key: impl AsRef<[u8]>) -> Result<Option<TtlLeft>, Error> {
-        self.0.ttl(key)
+        if self.waits() {
+            let left = |_, scratch: &mut Scratch| self.0.ttl_of(&scratch.entry);
+            if let Some(left) = self.0.near(key.as_ref(), left)? {
+                return Ok(Some(left));
+            }
+        }
+        self.run(key, |cache, key| cache.ttl(key)).await
     }
 
     /// All keys of this namespace that begin with `prefix`, in no order; see [`Cache::keys`].
@@ -305,7 +416,7 @@ impl AsyncCache {
     /// # Errors
     /// `Closed`.
     pub async fn clear(&self) -> Result<(), Error> {
-        if !self.0.tier().clears_slowly() {
+        if !self.0.tier().clears_slowly() && !self.waits() {
             return self.0.clear();
         }
         let cache = self.0.clone();
@@ -363,9 +474,11 @@ impl AsyncCache {
         blocking(move || cache.flush()).await
     }
 
-    /// See [`Cache::close`].
+    /// See [`Cache::close`]. A server is told on another thread of the loads that are given up.
     pub fn close(&self) {
-        self.0.close();
+        if let Some(farewell) = self.0.tier().close_without_waiting() {
+            elsewhere(farewell);
+        }
     }
 
     /// See [`Cache::is_closed`].
@@ -375,40 +488,8 @@ impl AsyncCache {
     }
 }
 
-/// The value of a key that was missed. It waits without blocking. If it is dropped, the key goes to callers that
-/// joined, or to the next caller.
-async fn load_async<T: Serialize, V: View<T>>(
-    view: &V,
-    key: &[u8],
-    ttl: Ttl,
-    load: impl Future<Output = Result<T, Error>>,
-) -> Result<T, Error> {
-    let now = || since_start(Instant::now().into_std());
-    let mut waits = Waits::new(view.cache(), What::Key(key));
-    let mut caller = Caller::new(view, key, ttl, 0, now());
-    let mut timer = pin!(sleep(Duration::ZERO));
-    let next = poll_fn(|context| loop {
-        match caller.next(|| context.waker().clone(), now())? {
-            Next::Wait(time) => {
-                waits.begin();
-                timer.as_mut().reset(Instant::now() + time);
-                ready!(timer.as_mut().poll(context));
-            }
-            Next::Absent => {}
-            next => return Poll::Ready(Ok::<_, Error>(next)),
-        }
-    });
-    if let Next::Value(value) = next.await? {
-        return Ok(value);
-    }
-    waits.pause();
-    match observe::load_async(view.cache(), What::Key(key), load).await {
-        Ok(value) => caller.loaded(value),
-        Err(error) => Err(caller.failed(error)),
-    }
-}
-
-/// With the cargo feature `tokio`. The other methods do not wait, so an asynchronous program calls them as they are.
+/// With the cargo feature `tokio`. The other methods do not wait, so an asynchronous program calls them as they are; over
+/// a remote tier it calls them by `tokio::task::spawn_blocking`, because they wait for the server there.
 impl<T: TypedValue> TypedCache<T> {
     /// As [`TypedCache::get_or_set`], without blocking; see [`AsyncCache::get_or_set`].
     ///
@@ -441,12 +522,7 @@ impl<T: TypedValue> TypedCache<T> {
         E: Into<Box<dyn std::error::Error + Send + Sync>>,
         F: Future<Output = Result<T, E>>,
     {
-        let (key, ttl) = (key.as_ref(), ttl.into());
-        ttl.check()?;
         let load = async { load().await.map_err(Error::of_loader) };
-        match self.find(key)? {
-            Some(there) => Ok(there),
-            None => load_async(self, key, ttl, load).await,
-        }
+        find_or_load(self, key.as_ref(), ttl.into(), load).await
     }
 }

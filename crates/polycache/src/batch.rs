@@ -6,17 +6,35 @@
 
 use crate::caller::{Cached, Caller, Next, View};
 use crate::{Error, Ttl};
-use serde::Serialize;
+use std::borrow::Borrow;
 use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
 use std::task::Waker;
 use std::time::Duration;
 
-/// The loads of one call.
-pub(crate) struct Batch<'a, V: Cached, K, T> {
-    view: &'a V,
-    /// No two of them are the same.
-    keys: &'a [K],
+/// The keys of one call, no two of them the same.
+pub(crate) trait BatchKeys {
+    type Key: AsRef<[u8]> + Borrow<[u8]> + Eq + Hash;
+    fn len(&self) -> usize;
+    fn key(&self, place: usize) -> Self::Key;
+}
+
+impl<'a, K: AsRef<[u8]>> BatchKeys for &'a [K] {
+    type Key = &'a [u8];
+
+    fn len(&self) -> usize {
+        <[K]>::len(self)
+    }
+
+    fn key(&self, place: usize) -> &'a [u8] {
+        self[place].as_ref()
+    }
+}
+
+/// The loads of one call. It owns its view and its keys where another thread takes its steps.
+pub(crate) struct Batch<V: Cached, K: BatchKeys, T> {
+    view: V,
+    keys: K,
     ttl: Ttl,
     runner: u64,
     /// When it began to wait; time in its own loaders does not count.
@@ -24,24 +42,24 @@ pub(crate) struct Batch<'a, V: Cached, K, T> {
     /// By the places of their keys.
     values: Vec<Option<T>>,
     /// Loads that wait for others, or have not asked yet.
-    waiting: Vec<One<'a, V>>,
+    waiting: Vec<One<V, K::Key>>,
     /// Loads that were granted.
-    granted: Vec<One<'a, V>>,
+    granted: Vec<One<V, K::Key>>,
     /// Places of keys that were given up while a loader ran.
     given_up: Vec<usize>,
 }
 
 /// The load of one key.
-struct One<'a, V: Cached> {
+struct One<V: Cached, K: AsRef<[u8]>> {
     place: usize,
-    caller: Caller<'a, V>,
+    caller: Caller<V, K>,
 }
 
 /// What the caller is to do next.
 pub(crate) enum BatchNext {
     /// Nothing: it is done.
     Done,
-    /// Run the loader for the keys [`Batch::asked`]; then [`Batch::loaded`] or [`Batch::failed`].
+    /// Run the loader for the keys at the places [`Batch::asked`]; then [`Batch::loaded`] or [`Batch::failed`].
     Load,
     /// Ask again after so long, or when the waker is called.
     Wait(Duration),
@@ -65,32 +83,27 @@ pub(crate) fn found<K: Eq + Hash, T>(keys: Vec<K>, values: Vec<Option<T>>) -> Ha
         .collect()
 }
 
-impl<'a, T: Serialize, V: View<T>, K: AsRef<[u8]> + Clone> Batch<'a, V, K, T> {
+impl<T, V: View<T> + Clone, K: BatchKeys> Batch<V, K, T> {
     /// Looks for all keys.
     ///
     /// # Errors
     /// Those of a read.
-    pub fn new(
-        view: &'a V,
-        keys: &'a [K],
-        ttl: Ttl,
-        runner: u64,
-        now: Duration,
-    ) -> Result<Self, Error> {
+    pub fn new(view: V, keys: K, ttl: Ttl, runner: u64, now: Duration) -> Result<Self, Error> {
         view.cache().still_open()?;
+        let len = keys.len();
         let mut batch = Batch {
             view,
             keys,
             ttl,
             runner,
             began: now,
-            values: Vec::with_capacity(keys.len()),
+            values: Vec::with_capacity(len),
             waiting: Vec::new(),
             granted: Vec::new(),
             given_up: Vec::new(),
         };
-        for (place, key) in keys.iter().enumerate() {
-            let value = view.find(key.as_ref())?;
+        for place in 0..len {
+            let value = batch.find(place)?;
             if value.is_none() {
                 batch.waiting.push(batch.one(place));
             }
@@ -99,11 +112,15 @@ impl<'a, T: Serialize, V: View<T>, K: AsRef<[u8]> + Clone> Batch<'a, V, K, T> {
         Ok(batch)
     }
 
-    fn one(&self, place: usize) -> One<'a, V> {
-        let key = self.keys[place].as_ref();
+    fn find(&self, place: usize) -> Result<Option<T>, Error> {
+        self.view.find(self.keys.key(place).as_ref())
+    }
+
+    fn one(&self, place: usize) -> One<V, K::Key> {
+        let (view, key) = (self.view.clone(), self.keys.key(place));
         One {
             place,
-            caller: Caller::new(self.view, key, self.ttl, self.runner, self.began),
+            caller: Caller::new(view, key, self.ttl, self.runner, self.began),
         }
     }
 
@@ -113,7 +130,7 @@ impl<'a, T: Serialize, V: View<T>, K: AsRef<[u8]> + Clone> Batch<'a, V, K, T> {
     /// Those of reads; `WaitTimeout`; those of loads that it joined.
     pub fn next(&mut self, waker: impl Fn() -> Waker, now: Duration) -> Result<BatchNext, Error> {
         for place in std::mem::take(&mut self.given_up) {
-            match self.view.find(self.keys[place].as_ref())? {
+            match self.find(place)? {
                 Some(value) => self.values[place] = Some(value),
                 None => self.waiting.push(self.one(place)),
             }
@@ -137,16 +154,15 @@ impl<'a, T: Serialize, V: View<T>, K: AsRef<[u8]> + Clone> Batch<'a, V, K, T> {
         })
     }
 
-    /// The keys that the loader is to be called with.
-    pub fn asked(&mut self) -> Vec<K> {
+    /// The places of the keys that the loader is to be called with.
+    pub fn asked(&mut self) -> impl Iterator<Item = usize> + '_ {
         // While the loader runs, this caller does not ask for keys that other processes load. Callers of this process
         // that joined such a key would wait for as long as the loader takes: they go on without this caller.
         let waiting = std::mem::take(&mut self.waiting).into_iter();
         let (follow, lead): (Vec<_>, Vec<_>) = waiting.partition(|one| one.caller.follows());
         self.waiting = follow;
         self.given_up.extend(lead.iter().map(|one| one.place));
-        let granted = self.granted.iter();
-        granted.map(|one| self.keys[one.place].clone()).collect()
+        self.granted.iter().map(|one| one.place)
     }
 
     /// Stores what the loader returned after it `took` so long. What it left out has no entry.
@@ -160,10 +176,9 @@ impl<'a, T: Serialize, V: View<T>, K: AsRef<[u8]> + Clone> Batch<'a, V, K, T> {
         took: Duration,
     ) -> Result<(), Error> {
         let mut values: Vec<Option<T>> = self.granted.iter().map(|_| None).collect();
-        let keys: &'a [K] = self.keys;
         let granted = self.granted.iter();
-        let places: HashMap<&'a [u8], usize> = granted
-            .map(|one| keys[one.place].as_ref())
+        let places: HashMap<K::Key, usize> = granted
+            .map(|one| self.keys.key(one.place))
             .zip(0..)
             .collect();
         for (key, value) in loaded {

@@ -452,7 +452,7 @@ impl Builder {
         polycache_host::keys::prefix(&self.parts)?;
         let parts = std::mem::take(&mut self.parts);
         let tier = self.tier(&parts)?;
-        let cache = Cache::new(tier, Arc::default(), parts, settings);
+        let cache = Cache::new(tier, Default::default(), parts, settings);
         observe::opened(&cache);
         Ok(cache)
     }

@@ -32,7 +32,7 @@ struct Inner {
     /// The tier's directory, if it has one: a hit in memory asks it without a virtual call.
     store: Option<Store>,
     /// Shared by all caches over the handle.
-    flights: Arc<AllFlights>,
+    flights: AllFlights,
     parts: Vec<String>,
     settings: Settings,
 }
@@ -117,7 +117,7 @@ impl Cache {
 
     pub(crate) fn new(
         tier: Arc<dyn Tier>,
-        flights: Arc<AllFlights>,
+        flights: AllFlights,
         parts: Vec<String>,
         settings: Settings,
     ) -> Cache {
@@ -308,9 +308,11 @@ impl Cache {
     /// # Errors
     /// `Closed`.
     pub fn ttl(&self, key: impl AsRef<[u8]>) -> Result<Option<TtlLeft>, Error> {
-        self.raw(key.as_ref(), |entry| {
-            ttl::left(polycache_entry::expires(entry), self.now())
-        })
+        self.raw(key.as_ref(), |entry| self.ttl_of(entry))
+    }
+
+    pub(crate) fn ttl_of(&self, entry: &[u8]) -> TtlLeft {
+        ttl::left(polycache_entry::expires(entry), self.now())
     }
 
     /// Clears this namespace and those nested in it; loads under way do not fill.

@@ -1,15 +1,16 @@
 //! One caller of `get_or_set` whose key was not there: it joins the load of another caller of the process, or steps the
 //! machine of `polycache-operations`. Threads and futures share it; each has its own way to wait.
 
+#[cfg(feature = "tokio")]
+use crate::async_cache::Bytes;
 use crate::observe::{self, Answer};
 use crate::origin::Origin;
 use crate::scratch::Scratch;
 use crate::tier::{AtKey, Object, TierLoad};
 use crate::{Cache, Error, StoreErrors, Ttl};
-use polycache_entry::{encode_typed, EntryOptions};
+use polycache_entry::EntryOptions;
 use polycache_host::Token;
 use polycache_operations::{Bounds, Done, Event, Flights, Joined, Landed, Leader, Part, Step};
-use serde::Serialize;
 use std::sync::{Arc, OnceLock};
 use std::task::{Poll, Waker};
 use std::time::{Duration, Instant};
@@ -33,8 +34,59 @@ pub(crate) trait View<T>: Cached {
         entry: &mut Scratch,
         origin: Option<Origin>,
     ) -> Result<T, Error>;
+    /// Appends the value's entry.
+    fn write(
+        &self,
+        value: &T,
+        options: &EntryOptions<'_>,
+        out: &mut Vec<u8>,
+    ) -> Result<(), polycache_entry::Error>;
     /// The value as tiers of objects keep it.
     fn object(&self, value: &T) -> Option<Object>;
+}
+
+/// The same for futures over a remote tier, where another thread asks the server.
+#[cfg(feature = "tokio")]
+pub(crate) trait NearView<T>: View<T> {
+    /// The value, if this process or a copy on this host has it, and nothing is to be sent.
+    fn find_near(&self, key: &[u8]) -> Result<Option<T>, Error>;
+    /// The value of what another thread read, and its place, if it has one.
+    fn read_bytes(&self, key: &[u8], bytes: &Bytes, origin: Option<Origin>) -> Result<T, Error>;
+}
+
+impl<V: Cached> Cached for &V {
+    fn cache(&self) -> &Cache {
+        (*self).cache()
+    }
+}
+
+impl<T, V: View<T>> View<T> for &V {
+    #[inline]
+    fn find(&self, key: &[u8]) -> Result<Option<T>, Error> {
+        (*self).find(key)
+    }
+
+    fn read_entry(
+        &self,
+        key: &[u8],
+        entry: &mut Scratch,
+        origin: Option<Origin>,
+    ) -> Result<T, Error> {
+        (*self).read_entry(key, entry, origin)
+    }
+
+    fn write(
+        &self,
+        value: &T,
+        options: &EntryOptions<'_>,
+        out: &mut Vec<u8>,
+    ) -> Result<(), polycache_entry::Error> {
+        (*self).write(value, options, out)
+    }
+
+    fn object(&self, value: &T) -> Option<Object> {
+        (*self).object(value)
+    }
 }
 
 /// Time on a clock that is never set, for all loads of the process.
@@ -43,21 +95,24 @@ pub(crate) fn since_start(now: Instant) -> Duration {
     now.saturating_duration_since(*START.get_or_init(Instant::now))
 }
 
-/// One caller whose key was not there.
-pub(crate) struct Caller<'a, V: Cached> {
-    view: &'a V,
-    key: &'a [u8],
+/// One caller whose key was not there. It owns its view and its key where another thread takes its steps.
+pub(crate) struct Caller<V: Cached, K: AsRef<[u8]>> {
+    view: V,
+    key: K,
     ttl: Ttl,
     /// The thread that runs its loader, by number; 0 is a future, which any thread may run.
     runner: u64,
     began: Duration,
-    state: State<'a>,
+    state: State,
 }
 
-enum State<'a> {
+enum State {
+    /// It did not look for the key yet.
+    #[cfg_attr(not(feature = "tokio"), allow(dead_code))]
+    Finds,
     Begins,
     Joined(Joined<Arc<[u8]>, Error, Token>),
-    Leads(Leader<'a, Vec<u8>, Arc<[u8]>, Error, Token>, TierLoad),
+    Leads(Leader<Vec<u8>, Arc<[u8]>, Error, Token>, TierLoad),
     /// It loads only for itself.
     Unshared,
 }
@@ -74,8 +129,8 @@ pub(crate) enum Next<T> {
     Absent,
 }
 
-impl<'a, V: Cached> Caller<'a, V> {
-    pub fn new(view: &'a V, key: &'a [u8], ttl: Ttl, runner: u64, now: Duration) -> Caller<'a, V> {
+impl<V: Cached, K: AsRef<[u8]>> Caller<V, K> {
+    pub fn new(view: V, key: K, ttl: Ttl, runner: u64, now: Duration) -> Caller<V, K> {
         Caller {
             view,
             key,
@@ -86,17 +141,31 @@ impl<'a, V: Cached> Caller<'a, V> {
         }
     }
 
+    /// One that first looks for its key.
+    #[cfg(feature = "tokio")]
+    pub fn finding(view: V, key: K, ttl: Ttl, now: Duration) -> Caller<V, K> {
+        let mut caller = Caller::new(view, key, ttl, 0, now);
+        caller.state = State::Finds;
+        caller
+    }
+
     /// `waker` is asked for when the caller is to wait for another one.
     pub fn next<T>(&mut self, waker: impl Fn() -> Waker, now: Duration) -> Result<Next<T>, Error>
     where
         V: View<T>,
     {
-        let cache = self.view.cache();
-        let settings = cache.settings();
-        let deadline = self.began + settings.wait_timeout;
+        let settings = self.view.cache().settings();
+        let (wait_timeout, lease_timeout) = (settings.wait_timeout, settings.lease_timeout);
+        let deadline = self.began + wait_timeout;
         loop {
             match &mut self.state {
                 State::Unshared => return Ok(Next::Load),
+                State::Finds => {
+                    if let Some(value) = self.view.find(self.key.as_ref())? {
+                        return Ok(Next::Value(value));
+                    }
+                    self.state = State::Begins;
+                }
                 State::Begins => self.take_part(now),
                 State::Joined(joined) => {
                     if self.runner != 0 && joined.is_run_by(self.runner) {
@@ -105,13 +174,11 @@ impl<'a, V: Cached> Caller<'a, V> {
                     match joined.poll(&waker()) {
                         Poll::Ready(Landed::Value(entry)) => return self.joined(&entry),
                         Poll::Ready(Landed::Failed(error)) => {
-                            cache.tier().count_joined(false);
-                            observe::read(cache, self.key, Answer::Miss);
+                            self.count_miss();
                             return Err(error);
                         }
                         Poll::Ready(Landed::Unshared) => {
-                            cache.tier().count_joined(false);
-                            observe::read(cache, self.key, Answer::Miss);
+                            self.count_miss();
                             self.state = State::Unshared;
                         }
                         Poll::Ready(Landed::Absent) => {
@@ -121,10 +188,10 @@ impl<'a, V: Cached> Caller<'a, V> {
                         Poll::Ready(Landed::Nothing) => self.state = State::Begins,
                         Poll::Pending => {
                             if now >= deadline {
-                                cache.tier().count_wait_timeout();
+                                self.view.cache().tier().count_wait_timeout();
                                 return Err(Error::WaitTimeout);
                             }
-                            let until = joined.patience(now, settings.lease_timeout).min(deadline);
+                            let until = joined.patience(now, lease_timeout).min(deadline);
                             if until > now {
                                 return Ok(Next::Wait(until - now));
                             }
@@ -132,7 +199,7 @@ impl<'a, V: Cached> Caller<'a, V> {
                         }
                     }
                     if matches!(self.state, State::Begins) {
-                        if let Some(value) = self.view.find(self.key)? {
+                        if let Some(value) = self.view.find(self.key.as_ref())? {
                             return Ok(Next::Value(value));
                         }
                     }
@@ -154,8 +221,8 @@ impl<'a, V: Cached> Caller<'a, V> {
 
     fn take_part(&mut self, now: Duration) {
         let cache = self.view.cache();
-        let full_key = [cache.tier().prefix(), self.key].concat();
-        let key = self.key;
+        let key = self.key.as_ref();
+        let full_key = [cache.tier().prefix(), key].concat();
         let part = cache.flights().take_part(
             full_key,
             self.runner,
@@ -187,22 +254,24 @@ impl<'a, V: Cached> Caller<'a, V> {
         };
         let cache = self.view.cache();
         let mut scratch = Scratch::take();
-        let mut at = AtKey::new(cache.tier(), self.key, &mut scratch.entry);
+        let mut at = AtKey::new(cache.tier(), self.key.as_ref(), &mut scratch.entry);
         let step = machine.step(&mut at, Event::Woken, now)?;
         let place = at.place;
         let next = match step {
             Step::Load => {
-                observe::read(cache, self.key, Answer::Miss);
+                observe::read(cache, self.key.as_ref(), Answer::Miss);
                 leader.loads(machine.fence().copied(), now);
                 Ok(Next::Load)
             }
             Step::Wait { until, .. } => Ok(Next::Wait(until.saturating_sub(now))),
             Step::Done(Done::Hit) => {
-                observe::read(cache, self.key, cache.tier().answer());
+                observe::read(cache, self.key.as_ref(), cache.tier().answer());
                 let origin = place.map(|place| Origin::of(place, &scratch.entry));
-                let value = self.view.read_entry(self.key, &mut scratch, origin);
+                let value = self
+                    .view
+                    .read_entry(self.key.as_ref(), &mut scratch, origin);
                 if value.is_ok() {
-                    cache.prolong(self.key, &scratch.entry);
+                    cache.prolong(self.key.as_ref(), &scratch.entry);
                 }
                 self.end(Landed::Nothing, true);
                 value.map(Next::Value)
@@ -223,24 +292,26 @@ impl<'a, V: Cached> Caller<'a, V> {
     {
         let cache = self.view.cache();
         cache.tier().count_joined(true);
-        observe::read(cache, self.key, Answer::Memory);
+        observe::read(cache, self.key.as_ref(), Answer::Memory);
         let mut scratch = Scratch::take();
         scratch.entry.extend_from_slice(entry);
-        let value = self.view.read_entry(self.key, &mut scratch, None);
+        let value = self.view.read_entry(self.key.as_ref(), &mut scratch, None);
         scratch.keep();
         value.map(Next::Value)
     }
 
     /// Stores what the loader returned; its caller gets that in any case, unless errors are to be raised.
-    pub fn loaded<T: Serialize>(&mut self, value: T) -> Result<T, Error>
+    pub fn loaded<T>(&mut self, value: T) -> Result<T, Error>
     where
         V: View<T>,
     {
-        let cache = self.view.cache();
+        let view = &self.view;
         let mut scratch = Scratch::take();
         let write =
-            |options: &EntryOptions<'_>, out: &mut Vec<u8>| encode_typed(&value, options, out);
-        let written = cache.write(self.key, write, self.ttl, &mut scratch.entry);
+            |options: &EntryOptions<'_>, out: &mut Vec<u8>| view.write(&value, options, out);
+        let written = view
+            .cache()
+            .write(self.key.as_ref(), write, self.ttl, &mut scratch.entry);
         let is_encoded = written.is_ok();
         let filled = match written {
             Ok(()) => self.fill(&scratch.entry, self.view.object(&value)),
@@ -262,13 +333,14 @@ impl<'a, V: Cached> Caller<'a, V> {
         match filled {
             Ok(stored) => {
                 match stored {
-                    true => observe::stored(cache, self.key, bytes, Ok(())),
-                    false => observe::invalidated(cache, self.key),
+                    true => observe::stored(self.view.cache(), self.key.as_ref(), bytes, Ok(())),
+                    false => observe::invalidated(self.view.cache(), self.key.as_ref()),
                 }
                 self.end(landed, stored);
             }
             Err(error) => {
-                observe::stored(cache, self.key, bytes, Err(&error));
+                observe::stored(self.view.cache(), self.key.as_ref(), bytes, Err(&error));
+                let cache = self.view.cache();
                 if !error.is_of_program() {
                     cache.tier().count_unstored();
                 }
@@ -287,7 +359,7 @@ impl<'a, V: Cached> Caller<'a, V> {
             return Ok(false);
         };
         let mut unused = Vec::new();
-        let mut at = AtKey::new(self.view.cache().tier(), self.key, &mut unused);
+        let mut at = AtKey::new(self.view.cache().tier(), self.key.as_ref(), &mut unused);
         at.object = object;
         let step = machine.step(&mut at, Event::Loaded(entry), self.began)?;
         Ok(step == Step::Done(Done::Filled))
@@ -310,7 +382,7 @@ impl<'a, V: Cached> Caller<'a, V> {
     pub fn count_miss(&mut self) {
         let cache = self.view.cache();
         cache.tier().count_joined(false);
-        observe::read(cache, self.key, Answer::Miss);
+        observe::read(cache, self.key.as_ref(), Answer::Miss);
     }
 
     fn is_joined(&self) -> bool {
@@ -321,7 +393,7 @@ impl<'a, V: Cached> Caller<'a, V> {
     fn cancel(&mut self) {
         if let State::Leads(_, machine) = &mut self.state {
             let mut unused = Vec::new();
-            let mut at = AtKey::new(self.view.cache().tier(), self.key, &mut unused);
+            let mut at = AtKey::new(self.view.cache().tier(), self.key.as_ref(), &mut unused);
             // Nothing is asked of the tiers that could fail.
             let _ = machine.step(&mut at, Event::Cancelled, self.began);
         }
@@ -335,7 +407,7 @@ impl<'a, V: Cached> Caller<'a, V> {
 }
 
 /// A caller that fails, panics or is dropped leaves the key to those that joined, or to the next.
-impl<V: Cached> Drop for Caller<'_, V> {
+impl<V: Cached, K: AsRef<[u8]>> Drop for Caller<V, K> {
     fn drop(&mut self) {
         self.cancel();
     }

@@ -4,7 +4,6 @@ use crate::batch::{Batch, BatchNext};
 use crate::caller::{since_start, Caller, Next, View};
 use crate::observe::{self, Waits, What};
 use crate::{Error, Ttl};
-use serde::Serialize;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Arc;
 use std::task::{Wake, Waker};
@@ -45,7 +44,7 @@ fn now() -> Duration {
 
 /// The value of a key that was missed, blocking the thread while others load it.
 #[inline(never)]
-pub(crate) fn load<T: Serialize, V: View<T>>(
+pub(crate) fn load<T, V: View<T>>(
     view: &V,
     key: &[u8],
     ttl: Ttl,
@@ -80,7 +79,6 @@ pub(crate) fn load_many<T, V, K, M, Q>(
     mut load: impl FnMut(Vec<K>) -> Result<M, Error>,
 ) -> Result<Vec<Option<T>>, Error>
 where
-    T: Serialize,
     V: View<T>,
     K: AsRef<[u8]> + Clone,
     M: IntoIterator<Item = (Q, T)>,
@@ -97,7 +95,8 @@ where
             }
             BatchNext::Load => {
                 waits.pause();
-                let (asked, began) = (batch.asked(), now());
+                let asked: Vec<K> = batch.asked().map(|place| keys[place].clone()).collect();
+                let began = now();
                 let what = What::Keys(asked.len());
                 match observe::load(view.cache(), what, || load(asked)) {
                     Ok(loaded) => batch.loaded(loaded, now().saturating_sub(began))?,

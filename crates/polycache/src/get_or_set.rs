@@ -1,12 +1,17 @@
 //! One loader per key on the whole machine.
 
+#[cfg(feature = "tokio")]
+use crate::async_cache::Bytes;
 use crate::cache::reading_typed;
+#[cfg(feature = "tokio")]
+use crate::caller::NearView;
 use crate::caller::{Cached, View};
 use crate::driver;
 use crate::origin::Origin;
 use crate::scratch::Scratch;
 use crate::tier::Object;
 use crate::{Cache, Error, Ttl};
+use polycache_entry::{encode_typed, EntryOptions};
 use serde::de::DeserializeOwned;
 use serde::Serialize;
 
@@ -89,7 +94,7 @@ impl Cached for Cache {
     }
 }
 
-impl<T: DeserializeOwned> View<T> for Cache {
+impl<T: Serialize + DeserializeOwned> View<T> for Cache {
     fn find(&self, key: &[u8]) -> Result<Option<T>, Error> {
         self.find_by(key, |_, _| (), reading_typed)
             .map(|found| found.map(|(value, ())| value))
@@ -99,7 +104,28 @@ impl<T: DeserializeOwned> View<T> for Cache {
         self.read(key, entry, reading_typed)
     }
 
+    fn write(
+        &self,
+        value: &T,
+        options: &EntryOptions<'_>,
+        out: &mut Vec<u8>,
+    ) -> Result<(), polycache_entry::Error> {
+        encode_typed(value, options, out)
+    }
+
     fn object(&self, _: &T) -> Option<Object> {
         None
+    }
+}
+
+#[cfg(feature = "tokio")]
+impl<T: Serialize + DeserializeOwned> NearView<T> for Cache {
+    fn find_near(&self, key: &[u8]) -> Result<Option<T>, Error> {
+        let found = self.get_near_by(key, reading_typed)?;
+        Ok(found.map(|(value, _)| value))
+    }
+
+    fn read_bytes(&self, key: &[u8], bytes: &Bytes, _: Option<Origin>) -> Result<T, Error> {
+        Cache::read_bytes(self, key, bytes, reading_typed)
     }
 }

@@ -1,9 +1,13 @@
 //! Locks by a key's name, for adapters such as dogpile.cache's mutex.
 
+#[cfg(feature = "tokio")]
+use crate::async_cache::elsewhere;
 use crate::lock::LockStep;
 use crate::{Cache, Error};
 use polycache_host::Token;
 use std::fmt;
+#[cfg(feature = "tokio")]
+use std::sync::Arc;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
@@ -28,7 +32,44 @@ use std::time::Duration;
 pub struct Lease {
     cache: Cache,
     key: Vec<u8>,
-    held: Mutex<Option<Token>>,
+    held: Mutex<Option<Held>>,
+}
+
+/// A lock that is held until this is dropped.
+struct Held {
+    cache: Cache,
+    key: Vec<u8>,
+    token: Token,
+    /// A future holds it, whose thread must not wait for a server.
+    #[cfg(feature = "tokio")]
+    elsewhere: bool,
+}
+
+impl Held {
+    fn new(cache: &Cache, key: &[u8], token: Token) -> Held {
+        Held {
+            cache: cache.clone(),
+            key: key.to_vec(),
+            token,
+            #[cfg(feature = "tokio")]
+            elsewhere: false,
+        }
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        #[cfg(feature = "tokio")]
+        if self.elsewhere {
+            let (cache, key, token) = (
+                self.cache.clone(),
+                std::mem::take(&mut self.key),
+                self.token,
+            );
+            return elsewhere(move || cache.unlock(&key, token));
+        }
+        self.cache.unlock(&self.key, self.token);
+    }
 }
 
 impl Cache {
@@ -62,7 +103,9 @@ impl Lease {
         let locking = self.cache.locking(wait);
         loop {
             match self.cache.lock_step(&self.key, &locking)? {
-                LockStep::Acquired(token) => return Ok(self.hold(token)),
+                LockStep::Acquired(token) => {
+                    return Ok(self.hold(Held::new(&self.cache, &self.key, token)))
+                }
                 LockStep::Refused => return Ok(false),
                 LockStep::Wait(time) => std::thread::sleep(time),
             }
@@ -75,26 +118,49 @@ impl Lease {
     /// The same errors.
     #[cfg(feature = "tokio")]
     pub async fn acquire_async(&self, wait: Duration) -> Result<bool, Error> {
-        let locking = self.cache.locking(wait);
+        let locking = Arc::new(self.cache.locking(wait));
         loop {
-            match self.cache.lock_step(&self.key, &locking)? {
-                LockStep::Acquired(token) => return Ok(self.hold(token)),
-                LockStep::Refused => return Ok(false),
-                LockStep::Wait(time) => tokio::time::sleep(time).await,
+            let asked = locking.clone();
+            let step = self.run(move |cache, key| {
+                let step = cache.lock_step(key, &asked)?;
+                Ok(match step {
+                    // Held at once: its caller may have been dropped.
+                    LockStep::Acquired(token) => {
+                        let mut held = Held::new(cache, key, token);
+                        held.elsewhere = cache.tier().waits();
+                        Ok(held)
+                    }
+                    step => Err(step),
+                })
+            });
+            match step.await? {
+                Ok(held) => return Ok(self.hold(held)),
+                Err(LockStep::Wait(time)) => tokio::time::sleep(time).await,
+                Err(_) => return Ok(false),
             }
         }
     }
 
-    /// Gives the lock back; does nothing if this one does not hold it.
+    /// Gives the lock back; does nothing if this one does not hold it. After [`Lease::acquire_async`] over a remote tier
+    /// it does not wait for the server, and nor does dropping this lease.
     pub fn release(&self) {
-        let held = self
-            .held
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .take();
-        if let Some(token) = held {
-            self.cache.unlock(&self.key, token);
-        }
+        drop(self.take_held());
+    }
+
+    /// As [`Lease::release`], and returns when it is given back, without blocking the thread.
+    #[cfg(feature = "tokio")]
+    pub async fn release_async(&self) {
+        let Some(mut held) = self.take_held() else {
+            return;
+        };
+        held.elsewhere = false;
+        // If the runtime ends it is dropped, and given back.
+        let _ = self
+            .run(move |_, _| {
+                drop(held);
+                Ok(())
+            })
+            .await;
     }
 
     /// True while the lock is held, by any process.
@@ -105,14 +171,30 @@ impl Lease {
         self.cache.is_locked(&self.key)
     }
 
-    fn hold(&self, token: Token) -> bool {
-        *self.held.lock().unwrap_or_else(PoisonError::into_inner) = Some(token);
-        true
+    /// As [`Lease::locked`], without blocking the thread.
+    ///
+    /// # Errors
+    /// `Closed`.
+    #[cfg(feature = "tokio")]
+    pub async fn locked_async(&self) -> Result<bool, Error> {
+        self.run(|cache, key| cache.is_locked(key)).await
     }
-}
 
-impl Drop for Lease {
-    fn drop(&mut self) {
-        self.release();
+    #[cfg(feature = "tokio")]
+    async fn run<R: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Cache, &[u8]) -> Result<R, Error> + Send + 'static,
+    ) -> Result<R, Error> {
+        crate::async_cache::run(&self.cache, &self.key, work).await
+    }
+
+    fn take_held(&self) -> Option<Held> {
+        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        held.take()
+    }
+
+    fn hold(&self, held: Held) -> bool {
+        *self.held.lock().unwrap_or_else(PoisonError::into_inner) = Some(held);
+        true
     }
 }

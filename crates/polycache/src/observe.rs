@@ -43,6 +43,18 @@ fn text(key: &[u8]) -> std::borrow::Cow<'_, str> {
     String::from_utf8_lossy(key)
 }
 
+/// Work for another thread, which reports where this one would.
+#[cfg(feature = "tokio")]
+pub(crate) fn carried<R>(work: impl FnOnce() -> R + Send) -> impl FnOnce() -> R + Send {
+    #[cfg(feature = "tracing")]
+    let work = {
+        let subscriber = tracing::dispatcher::get_default(Clone::clone);
+        let span = tracing::Span::current();
+        move || tracing::dispatcher::with_default(&subscriber, || span.in_scope(work))
+    };
+    work
+}
+
 /// A key was read.
 #[inline]
 pub(crate) fn read(cache: &Cache, key: &[u8], answer: Answer) {

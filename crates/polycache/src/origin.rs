@@ -88,33 +88,47 @@ impl Origin {
     }
 }
 
-#[cfg(all(feature = "bindings", feature = "remote"))]
+#[cfg(any(feature = "bindings", feature = "tokio"))]
 impl Cache {
     /// As [`Cache::get_by_origin`], if a copy on this host answers, and nothing is to be sent.
+    #[cfg_attr(not(feature = "remote"), allow(dead_code))]
     pub(crate) fn get_near_by<R>(
         &self,
         key: &[u8],
         read: impl Read<R>,
     ) -> Result<Option<(R, Origin)>, Error> {
+        self.near(key, |place, scratch| {
+            let origin = Origin::of(place, &scratch.entry);
+            Ok((self.read_used(key, scratch, read)?, origin))
+        })?
+        .transpose()
+    }
+
+    /// What `f` makes of the key's entry, if a copy on this host of what a server holds answers, and nothing is to be
+    /// sent.
+    #[cfg_attr(not(feature = "remote"), allow(dead_code))]
+    pub(crate) fn near<R>(
+        &self,
+        key: &[u8],
+        f: impl FnOnce(Place, &mut Scratch) -> R,
+    ) -> Result<Option<R>, Error> {
         self.still_open()?;
-        let Some(remote) = self.tier().remote() else {
-            return Ok(None);
-        };
-        let mut scratch = Scratch::take();
-        let found = remote.copy(key, &mut scratch.entry)?;
-        let result = match found {
+        #[cfg(feature = "remote")]
+        if let Some(remote) = self.tier().remote() {
+            let mut scratch = Scratch::take();
+            let found = remote.copy(key, &mut scratch.entry)?;
             // With a time to idle a read may write to the server.
-            Some(place) if !polycache_entry::has_time_to_idle(&scratch.entry) => {
+            let found = found.filter(|_| !polycache_entry::has_time_to_idle(&scratch.entry));
+            let result = found.map(|place| {
                 remote.count_near_hit();
                 observe::read(self, key, self.tier().answer());
-                let origin = Origin::of(place, &scratch.entry);
-                let value = self.read_used(key, &mut scratch, read);
-                value.map(|value| Some((value, origin)))
-            }
-            _ => Ok(None),
-        };
-        scratch.keep();
-        result
+                f(place, &mut scratch)
+            });
+            scratch.keep();
+            return Ok(result);
+        }
+        let _ = (key, f);
+        Ok(None)
     }
 }
 

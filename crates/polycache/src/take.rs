@@ -3,6 +3,7 @@
 use crate::cache::{reading, reading_typed, Read};
 use crate::observe::{self, Answer};
 use crate::scratch::Scratch;
+use crate::tier::Seen;
 use crate::{Cache, Error, Serializer, Value};
 use polycache_entry::Limits;
 use serde::de::DeserializeOwned;
@@ -73,33 +74,62 @@ impl Cache {
         key: &[u8],
         read: impl Fn() -> F,
     ) -> Result<Option<Result<R, E>>, Error> {
-        let tier = self.tier();
         let mut scratch = Scratch::take();
-        loop {
-            scratch.entry.clear();
-            scratch.payload.clear();
-            let Some(seen) = tier.peek(key, &mut scratch.entry)? else {
-                if tier.invalidate_loads(key)? {
-                    scratch.keep();
-                    self.took(key, false);
-                    return Ok(None);
-                }
-                continue;
-            };
-            let value = match self.read(key, &mut scratch, read()) {
+        while let Some(seen) = self.find_to_take(key, &mut scratch)? {
+            let value = match self.read_to_take(key, &mut scratch, read()) {
                 Ok(Ok(value)) => value,
-                unreadable => {
-                    tier.count_taken(true);
-                    observe::read(self, key, tier.answer());
-                    return unreadable.map(Some);
-                }
+                unreadable => return unreadable.map(Some),
             };
-            if tier.remove(key, &seen)? {
+            if self.take_found(key, &seen)? {
                 scratch.keep();
-                self.took(key, true);
                 return Ok(Some(Ok(value)));
             }
         }
+        scratch.keep();
+        Ok(None)
+    }
+
+    /// The entry that is there, to be taken; `None` is a miss.
+    pub(crate) fn find_to_take(
+        &self,
+        key: &[u8],
+        scratch: &mut Scratch,
+    ) -> Result<Option<Seen>, Error> {
+        loop {
+            scratch.entry.clear();
+            scratch.payload.clear();
+            if let Some(seen) = self.tier().peek(key, &mut scratch.entry)? {
+                return Ok(Some(seen));
+            }
+            if self.tier().invalidate_loads(key)? {
+                self.took(key, false);
+                return Ok(None);
+            }
+        }
+    }
+
+    /// Reads what was found.
+    pub(crate) fn read_to_take<R, E>(
+        &self,
+        key: &[u8],
+        scratch: &mut Scratch,
+        read: impl Read<Result<R, E>>,
+    ) -> Result<Result<R, E>, Error> {
+        let value = self.read(key, scratch, read);
+        if !matches!(value, Ok(Ok(_))) {
+            self.tier().count_taken(true);
+            observe::read(self, key, self.tier().answer());
+        }
+        value
+    }
+
+    /// Deletes what was found and read; false if the key was changed in between.
+    pub(crate) fn take_found(&self, key: &[u8], seen: &Seen) -> Result<bool, Error> {
+        let removed = self.tier().remove(key, seen)?;
+        if removed {
+            self.took(key, true);
+        }
+        Ok(removed)
     }
 
     fn took(&self, key: &[u8], there: bool) {

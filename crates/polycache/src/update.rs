@@ -48,6 +48,12 @@ impl Found {
         self.seen.is_some()
     }
 
+    /// The time to idle that an entry keeps, or that a new one has.
+    #[cfg(feature = "tokio")]
+    pub(crate) fn time_to_idle(&self) -> u64 {
+        self.time_to_idle
+    }
+
     /// The time to live that an entry keeps; `absent` for a key without one.
     pub(crate) fn kept_ttl(&self, absent: Ttl) -> Ttl {
         match self.seen {

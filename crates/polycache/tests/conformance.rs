@@ -1,5 +1,7 @@
 //! The cases of spec/conformance, one test each; their form is described in the README there.
 
+#[path = "conformance/awaited.rs"]
+mod awaited;
 #[path = "conformance/forms.rs"]
 mod forms;
 #[allow(dead_code)]
@@ -12,6 +14,7 @@ mod process;
 #[path = "remote/server.rs"]
 mod server;
 
+use awaited::Awaited;
 use forms::{
     at, bytes, dictionaries, entry_json, integer, key_json, keys, left_json, miss, normal_value,
     sorted, strings, time, ttl, value,
@@ -100,13 +103,17 @@ enum Tiers {
     RemoteThrough,
     RemoteAndHost,
     TypedRemoteAndHost,
+    /// By an `AsyncCache`, whose calls ask the server in threads.
+    AsyncRemote,
+    AsyncRemoteThrough,
+    AsyncRemoteAndHost,
     /// A byte store in the place of the host tier; one that does not count its bytes.
     ByteStore,
     CountingByteStore,
 }
 
 impl Tiers {
-    const ALL: [Tiers; 10] = [
+    const ALL: [Tiers; 13] = [
         Tiers::Host,
         Tiers::Memory,
         Tiers::TypedMemory,
@@ -115,6 +122,9 @@ impl Tiers {
         Tiers::RemoteThrough,
         Tiers::RemoteAndHost,
         Tiers::TypedRemoteAndHost,
+        Tiers::AsyncRemote,
+        Tiers::AsyncRemoteThrough,
+        Tiers::AsyncRemoteAndHost,
         Tiers::ByteStore,
         Tiers::CountingByteStore,
     ];
@@ -126,6 +136,7 @@ impl Tiers {
                 | Tiers::TypedMemoryAndHost
                 | Tiers::RemoteAndHost
                 | Tiers::TypedRemoteAndHost
+                | Tiers::AsyncRemoteAndHost
                 | Tiers::ByteStore
                 | Tiers::CountingByteStore
         )
@@ -135,6 +146,13 @@ impl Tiers {
         matches!(
             self,
             Tiers::Remote | Tiers::RemoteThrough | Tiers::RemoteAndHost | Tiers::TypedRemoteAndHost
+        ) || self.awaited()
+    }
+
+    fn awaited(self) -> bool {
+        matches!(
+            self,
+            Tiers::AsyncRemote | Tiers::AsyncRemoteThrough | Tiers::AsyncRemoteAndHost
         )
     }
 
@@ -146,25 +164,43 @@ impl Tiers {
     }
 }
 
-/// A cache, with its typed form where that has a memory tier. Operations that the typed form has go to it.
+/// A cache, with its typed form where that has a memory tier, or its asynchronous one. Operations that such a form has
+/// go to it.
 #[derive(Clone)]
 struct Handle {
     cache: Cache,
     typed: Option<TypedCache<Value<'static>>>,
+    awaited: Option<Awaited>,
 }
 
 impl Handle {
     fn new(cache: Cache, tiers: Tiers) -> Result<Handle, Error> {
         let typed = tiers.typed().then(|| cache.typed()).transpose()?;
-        Ok(Handle { cache, typed })
+        let awaited = tiers.awaited().then(|| Awaited::new(cache.clone()));
+        Ok(Handle {
+            cache,
+            typed,
+            awaited,
+        })
     }
 }
 
-/// Calls a method of the typed cache if there is one, else of the other.
+/// Calls a method of the typed or asynchronous cache if there is one, else of the other.
 macro_rules! on {
     ($handle:expr, $method:ident($($argument:expr),*)) => {
-        match &$handle.typed {
-            Some(typed) => typed.$method($($argument),*),
+        match (&$handle.awaited, &$handle.typed) {
+            (Some(awaited), _) => awaited.$method($($argument),*),
+            (None, Some(typed)) => typed.$method($($argument),*),
+            (None, None) => $handle.cache.$method($($argument),*),
+        }
+    };
+}
+
+/// Calls a method of the asynchronous cache if there is one, else of the other.
+macro_rules! on_cache {
+    ($handle:expr, $method:ident($($argument:expr),*)) => {
+        match &$handle.awaited {
+            Some(awaited) => awaited.$method($($argument),*),
             None => $handle.cache.$method($($argument),*),
         }
     };
@@ -205,7 +241,9 @@ fn main() {
                     let lacks = |needed: &String| match needed.as_str() {
                         "host" => !tiers.has_host(),
                         "limited" => tiers.has_remote(),
-                        "own_key" | "atomic" => false,
+                        // A future has no thread by which it would be known.
+                        "own_key" => tiers.awaited(),
+                        "atomic" => false,
                         _ => true,
                     };
                     let skipped =
@@ -296,24 +334,32 @@ impl Runner {
         let ttl = || given_ttl().map(Option::unwrap_or_default);
         let mut opened: Option<Cache> = None;
         let result = match step.op.as_str() {
-            "get" => match &handle.typed {
-                // A second read is served from memory.
-                Some(typed) if self.twice => typed.get(key()).and_then(|_| typed.get(key())),
-                Some(typed) => typed.get(key()),
-                None => cache.get_value(key()),
+            "get" => match (&handle.awaited, &handle.typed) {
+                // A second read is served by a copy, or from memory.
+                (Some(awaited), _) if self.twice => {
+                    awaited.get(key()).and_then(|_| awaited.get(key()))
+                }
+                (Some(awaited), _) => awaited.get(key()),
+                (None, Some(typed)) if self.twice => {
+                    typed.get(key()).and_then(|_| typed.get(key()))
+                }
+                (None, Some(typed)) => typed.get(key()),
+                (None, None) => cache.get_value(key()),
             }?
             .map_or_else(miss, |v| to_json(&v)),
-            "peek" => match &handle.typed {
-                Some(typed) => typed.peek(key()),
-                None => cache.peek_with(&key(), |value| value.into_owned()),
+            "peek" => match (&handle.awaited, &handle.typed) {
+                (Some(awaited), _) => awaited.peek(key()),
+                (None, Some(typed)) => typed.peek(key()),
+                (None, None) => cache.peek_with(&key(), |value| value.into_owned()),
             }?
             .map_or_else(miss, |v| to_json(&v)),
-            "take" => match &handle.typed {
-                Some(typed) => typed.take(key()),
-                None => cache.take_with(&key(), |value| value.into_owned()),
+            "take" => match (&handle.awaited, &handle.typed) {
+                (Some(awaited), _) => awaited.take(key()),
+                (None, Some(typed)) => typed.take(key()),
+                (None, None) => cache.take_with(&key(), |value| value.into_owned()),
             }?
             .map_or_else(miss, |v| to_json(&v)),
-            "entry" => cache.entry(key())?.map_or_else(miss, entry_json),
+            "entry" => on_cache!(handle, entry(key()))?.map_or_else(miss, entry_json),
             "touch" => json!(on!(handle, touch(key(), ttl()?))?),
             "set" => {
                 let value = value(step.value.as_ref().expect("a value"));
@@ -328,7 +374,7 @@ impl Runner {
                 let value = value(step.value.as_ref().expect("a value"));
                 json!(on!(handle, replace_with_ttl(key(), &value, ttl()?))?)
             }
-            "version" => match cache.entry(key())? {
+            "version" => match on_cache!(handle, entry(key()))? {
                 Some(entry) => {
                     let name = step.r#as.clone().expect("a name");
                     let version = entry.facts.version;
@@ -350,10 +396,16 @@ impl Runner {
                 let initial = step.initial.as_ref().map_or(0, integer);
                 let plain = step.initial.is_none() && given_ttl()?.is_none();
                 let sum = match (step.op.as_str(), plain) {
-                    ("increment", true) => cache.increment(key(), by),
-                    ("increment", false) => cache.increment_with_ttl(key(), by, initial, ttl()?),
-                    (_, true) => cache.decrement(key(), by),
-                    (_, false) => cache.decrement_with_ttl(key(), by, initial, ttl()?),
+                    ("increment", true) => on_cache!(handle, increment(key(), by)),
+                    ("increment", false) => {
+                        let ttl = ttl()?;
+                        on_cache!(handle, increment_with_ttl(key(), by, initial, ttl))
+                    }
+                    (_, true) => on_cache!(handle, decrement(key(), by)),
+                    (_, false) => {
+                        let ttl = ttl()?;
+                        on_cache!(handle, decrement_with_ttl(key(), by, initial, ttl))
+                    }
                 }?;
                 to_json(&Value::from(sum))
             }
@@ -439,12 +491,21 @@ impl Runner {
             }
             "keys" => {
                 let prefix = step.prefix.as_ref().map(bytes).unwrap_or_default();
-                let keys = on!(handle, keys(prefix)).collect::<Result<Vec<_>, _>>()?;
+                let keys = match &handle.awaited {
+                    Some(awaited) => awaited.keys(prefix)?,
+                    None => {
+                        let keys = match &handle.typed {
+                            Some(typed) => typed.keys(prefix),
+                            None => cache.keys(prefix),
+                        };
+                        keys.collect::<Result<Vec<_>, _>>()?
+                    }
+                };
                 sorted(keys.iter().map(|key| key_json(key)))
             }
             "clear" => json!(on!(handle, clear())?),
             "flush" => json!(cache.flush()?),
-            "close" => json!(cache.close()),
+            "close" => json!(on_cache!(handle, close())),
             "stats" => {
                 let stats = on!(handle, stats())?;
                 match step.field.as_deref() {
@@ -476,10 +537,19 @@ impl Runner {
                     Some(Json::Bool(false)) => Duration::ZERO,
                     Some(wait) => time(wait)?,
                 };
-                json!(self.with_lease(step, |lease| lease.acquire(wait))?)
+                json!(self.with_lease(step, |lease| match self.tiers.awaited() {
+                    true => awaited::wait(lease.acquire_async(wait)),
+                    false => lease.acquire(wait),
+                })?)
             }
-            "release" => json!(self.with_lease(step, Lease::release)),
-            "locked" => json!(self.with_lease(step, Lease::locked)?),
+            "release" => json!(self.with_lease(step, |lease| match self.tiers.awaited() {
+                true => awaited::wait(lease.release_async()),
+                false => lease.release(),
+            })),
+            "locked" => json!(self.with_lease(step, |lease| match self.tiers.awaited() {
+                true => awaited::wait(lease.locked_async()),
+                false => lease.locked(),
+            })?),
             "check" => json!(cache.check()?.damaged.len()),
             "namespace" => {
                 opened = Some(cache.namespace(step.part.as_deref().expect("a part"))?);
@@ -529,7 +599,7 @@ impl Runner {
                 .prefix(format!("{}-{directory}", self.number))
                 .timeout(Duration::from_secs(20));
         }
-        if self.tiers == Tiers::RemoteThrough {
+        if let Tiers::RemoteThrough | Tiers::AsyncRemoteThrough = self.tiers {
             builder = builder.max_staleness(Duration::ZERO);
         }
         for (name, value) in options {

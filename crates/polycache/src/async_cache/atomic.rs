@@ -1,9 +1,10 @@
 //! Writing on a condition, updates and counting. None of these waits for others.
 
+use super::bytes::{reading_bytes, writing_encoded};
 use super::AsyncCache;
 use crate::cache::reading_typed;
-use crate::update::ATTEMPTS;
-use crate::{Error, Ttl, Update, Version};
+use crate::update::{Found, ATTEMPTS};
+use crate::{Cache, Error, Ttl, Update, Version};
 use serde::de::DeserializeOwned;
 use serde::Serialize;
 
@@ -17,7 +18,7 @@ impl AsyncCache {
         key: impl AsRef<[u8]>,
         value: &T,
     ) -> Result<bool, Error> {
-        self.0.add(key, value)
+        self.add_with_ttl(key, value, Ttl::Default).await
     }
 
     /// See [`Cache::add_with_ttl`](crate::Cache::add_with_ttl).
@@ -30,7 +31,14 @@ impl AsyncCache {
         value: &T,
         ttl: impl Into<Ttl>,
     ) -> Result<bool, Error> {
-        self.0.add_with_ttl(key, value, ttl)
+        if !self.waits() {
+            return self.0.add_with_ttl(key, value, ttl);
+        }
+        let encoded = self.encoded(key.as_ref(), value, ttl.into())?;
+        self.run(key, |cache, key| {
+            cache.add_by(key, Ttl::Forever, writing_encoded(encoded), None)
+        })
+        .await
     }
 
     /// See [`Cache::replace`](crate::Cache::replace).
@@ -42,7 +50,7 @@ impl AsyncCache {
         key: impl AsRef<[u8]>,
         value: &T,
     ) -> Result<bool, Error> {
-        self.0.replace(key, value)
+        self.replace_with_ttl(key, value, Ttl::Default).await
     }
 
     /// See [`Cache::replace_with_ttl`](crate::Cache::replace_with_ttl).
@@ -55,7 +63,10 @@ impl AsyncCache {
         value: &T,
         ttl: impl Into<Ttl>,
     ) -> Result<bool, Error> {
-        self.0.replace_with_ttl(key, value, ttl)
+        if !self.waits() {
+            return self.0.replace_with_ttl(key, value, ttl);
+        }
+        self.replace_elsewhere(key, value, ttl.into(), None).await
     }
 
     /// See [`Cache::compare_and_set`](crate::Cache::compare_and_set).
@@ -68,7 +79,8 @@ impl AsyncCache {
         version: Version,
         value: &T,
     ) -> Result<bool, Error> {
-        self.0.compare_and_set(key, version, value)
+        self.compare_and_set_with_ttl(key, version, value, Ttl::Default)
+            .await
     }
 
     /// See [`Cache::compare_and_set_with_ttl`](crate::Cache::compare_and_set_with_ttl).
@@ -82,7 +94,26 @@ impl AsyncCache {
         value: &T,
         ttl: impl Into<Ttl>,
     ) -> Result<bool, Error> {
-        self.0.compare_and_set_with_ttl(key, version, value, ttl)
+        if !self.waits() {
+            return self.0.compare_and_set_with_ttl(key, version, value, ttl);
+        }
+        self.replace_elsewhere(key, value, ttl.into(), Some(version))
+            .await
+    }
+
+    async fn replace_elsewhere<T: Serialize + ?Sized>(
+        &self,
+        key: impl AsRef<[u8]>,
+        value: &T,
+        ttl: Ttl,
+        version: Option<Version>,
+    ) -> Result<bool, Error> {
+        let encoded = self.encoded(key.as_ref(), value, ttl)?;
+        self.run(key, move |cache, key| {
+            let write = writing_encoded(encoded);
+            cache.replace_by(key, Ttl::Forever, write, None, version)
+        })
+        .await
     }
 
     /// See [`Cache::update`](crate::Cache::update). The function may wait; it is called again if the key was changed
@@ -145,13 +176,54 @@ impl AsyncCache {
     {
         ttl.unwrap_or_default().check()?;
         for _ in 0..ATTEMPTS {
-            let (value, found) = self.0.find_to_update(key, reading_typed)?;
+            let (value, found) = self.find_to_update(key).await?;
             let update = function(value).await;
-            if self.0.carry_out(key, &found, ttl, &update, |_| None)? {
+            if self.carry_out(key, found, ttl, &update).await? {
                 return Ok(update.into_value());
             }
         }
         Err(Error::Conflict)
+    }
+
+    async fn find_to_update<T: DeserializeOwned>(
+        &self,
+        key: &[u8],
+    ) -> Result<(Option<T>, Found), Error> {
+        if !self.waits() {
+            return self.0.find_to_update(key, reading_typed);
+        }
+        let find = |cache: &Cache, key: &[u8]| cache.find_to_update(key, reading_bytes);
+        let (bytes, found) = self.run(key, find).await?;
+        let value = bytes.map(|bytes| self.0.read_bytes(key, &bytes, reading_typed));
+        Ok((value.transpose()?, found))
+    }
+
+    async fn carry_out<T: Serialize>(
+        &self,
+        key: &[u8],
+        found: Found,
+        ttl: Option<Ttl>,
+        update: &Update<T>,
+    ) -> Result<bool, Error> {
+        if !self.waits() {
+            return self.0.carry_out(key, &found, ttl, update, |_| None);
+        }
+        match update {
+            Update::Set(new) => {
+                let ttl = ttl.unwrap_or_else(|| found.kept_ttl(Ttl::Default));
+                let encoded = self.0.encoded(key, new, ttl, found.time_to_idle())?;
+                self.run(key, move |cache, key| {
+                    let write = writing_encoded(encoded);
+                    cache.set_updated(key, &found, Some(Ttl::Forever), write, None)
+                })
+                .await
+            }
+            Update::Delete => {
+                self.run(key, move |cache, key| cache.delete_updated(key, &found))
+                    .await
+            }
+            Update::Leave => Ok(true),
+        }
     }
 
     /// See [`Cache::increment`](crate::Cache::increment).
@@ -159,7 +231,8 @@ impl AsyncCache {
     /// # Errors
     /// The same errors.
     pub async fn increment(&self, key: impl AsRef<[u8]>, by: i64) -> Result<i64, Error> {
-        self.0.increment(key, by)
+        self.run(key, move |cache, key| cache.increment(key, by))
+            .await
     }
 
     /// See [`Cache::increment_with_ttl`](crate::Cache::increment_with_ttl).
@@ -173,7 +246,11 @@ impl AsyncCache {
         initial: i64,
         ttl: impl Into<Ttl>,
     ) -> Result<i64, Error> {
-        self.0.increment_with_ttl(key, by, initial, ttl)
+        let ttl = ttl.into();
+        self.run(key, move |cache, key| {
+            cache.increment_with_ttl(key, by, initial, ttl)
+        })
+        .await
     }
 
     /// See [`Cache::decrement`](crate::Cache::decrement).
@@ -181,7 +258,8 @@ impl AsyncCache {
     /// # Errors
     /// The same errors.
     pub async fn decrement(&self, key: impl AsRef<[u8]>, by: i64) -> Result<i64, Error> {
-        self.0.decrement(key, by)
+        self.run(key, move |cache, key| cache.decrement(key, by))
+            .await
     }
 
     /// See [`Cache::decrement_with_ttl`](crate::Cache::decrement_with_ttl).
@@ -195,6 +273,10 @@ impl AsyncCache {
         initial: i64,
         ttl: impl Into<Ttl>,
     ) -> Result<i64, Error> {
-        self.0.decrement_with_ttl(key, by, initial, ttl)
+        let ttl = ttl.into();
+        self.run(key, move |cache, key| {
+            cache.decrement_with_ttl(key, by, initial, ttl)
+        })
+        .await
     }
 }

@@ -1,6 +1,8 @@
 //! The memory tier over the host tier: objects, each served while its origin stands (`spec/memory.md`).
 
 use super::bounds::Bounds;
+#[cfg(feature = "tokio")]
+use crate::async_cache::Bytes;
 use crate::cache::reading_typed;
 use crate::origin::Origin;
 use crate::random::one_in_16;
@@ -105,6 +107,32 @@ impl<T: DeserializeOwned + Clone + Send + Sync + 'static> Objects<T> {
         origin: Option<Origin>,
     ) -> Result<T, Error> {
         let (object, payload) = cache.read(key, entry, decoded)?;
+        if let Some(origin) = origin {
+            self.keep(key, &object, origin, payload);
+        }
+        Ok(object)
+    }
+
+    /// As [`Objects::find`], if a copy on this host of what a server holds answers.
+    #[cfg(feature = "tokio")]
+    pub fn find_near(&self, cache: &Cache, key: &[u8]) -> Result<Option<T>, Error> {
+        let found = cache.get_near_by(key, decoded)?;
+        Ok(found.map(|((object, payload), origin)| {
+            self.keep(key, &object, origin, payload);
+            object
+        }))
+    }
+
+    /// As [`Objects::read_entry`], of what another thread read.
+    #[cfg(feature = "tokio")]
+    pub fn read_bytes(
+        &self,
+        cache: &Cache,
+        key: &[u8],
+        bytes: &Bytes,
+        origin: Option<Origin>,
+    ) -> Result<T, Error> {
+        let (object, payload) = cache.read_bytes(key, bytes, decoded)?;
         if let Some(origin) = origin {
             self.keep(key, &object, origin, payload);
         }

@@ -4,6 +4,10 @@ mod many;
 mod seen;
 
 use super::objects::Objects;
+#[cfg(feature = "tokio")]
+use crate::async_cache::Bytes;
+#[cfg(feature = "tokio")]
+use crate::caller::NearView;
 use crate::caller::{Cached, View};
 use crate::driver;
 use crate::observe::{self, Answer, What};
@@ -11,6 +15,7 @@ use crate::origin::Origin;
 use crate::scratch::Scratch;
 use crate::tier::{MemoryTier, Object, Stored};
 use crate::{Cache, Error, Keys, MemoryStats, Stats, Ttl, TtlLeft};
+use polycache_entry::{encode_typed, EntryOptions};
 use serde::de::DeserializeOwned;
 use serde::Serialize;
 use std::fmt;
@@ -442,7 +447,43 @@ impl<T: TypedValue> View<T> for TypedCache<T> {
         }
     }
 
+    fn write(
+        &self,
+        value: &T,
+        options: &EntryOptions<'_>,
+        out: &mut Vec<u8>,
+    ) -> Result<(), polycache_entry::Error> {
+        encode_typed(value, options, out)
+    }
+
     fn object(&self, value: &T) -> Option<Object> {
         matches!(self.0.objects, Kept::BesideEntries(_)).then(|| object(value))
+    }
+}
+
+#[cfg(feature = "tokio")]
+impl<T: TypedValue> NearView<T> for TypedCache<T> {
+    fn find_near(&self, key: &[u8]) -> Result<Option<T>, Error> {
+        let cache = &self.0.cache;
+        match &self.0.objects {
+            Kept::Here(objects) => match objects.get(cache, key) {
+                Some(object) => {
+                    observe::read(cache, key, Answer::Memory);
+                    Ok(Some(object))
+                }
+                None => objects.find_near(cache, key),
+            },
+            Kept::BesideEntries(_) | Kept::Nowhere => cache.find_near(key),
+        }
+    }
+
+    fn read_bytes(&self, key: &[u8], bytes: &Bytes, origin: Option<Origin>) -> Result<T, Error> {
+        let cache = &self.0.cache;
+        match &self.0.objects {
+            Kept::Here(objects) => objects.read_bytes(cache, key, bytes, origin),
+            Kept::BesideEntries(_) | Kept::Nowhere => {
+                NearView::read_bytes(cache, key, bytes, origin)
+            }
+        }
     }
 }

@@ -137,6 +137,12 @@ pub(crate) trait Tier: Send + Sync {
         None
     }
 
+    /// Whether reads and writes may wait for a server.
+    #[cfg_attr(not(feature = "tokio"), allow(dead_code))]
+    fn waits(&self) -> bool {
+        false
+    }
+
     /// Begins a load of a key that was missed.
     fn begin_load(&self, key: &[u8], bounds: Bounds, now: Duration) -> TierLoad {
         let _ = key;
@@ -224,6 +230,12 @@ pub(crate) trait Tier: Send + Sync {
     fn check(&self) -> Result<Report, Error>;
     fn flush(&self) -> Result<(), Error>;
     fn close(&self);
+    /// Closes it at once. What is left to do may wait for a server, and may be done on another thread.
+    #[cfg_attr(not(feature = "tokio"), allow(dead_code))]
+    fn close_without_waiting(&self) -> Option<Box<dyn FnOnce() + Send>> {
+        self.close();
+        None
+    }
     fn is_closed(&self) -> bool;
     /// Milliseconds since 1970.
     fn now(&self) -> u64;

@@ -1,5 +1,6 @@
 //! The remote tier on real servers, which the tests start and stop.
 
+mod asynchronous;
 mod cluster;
 mod copies;
 mod counts;

@@ -440,15 +440,25 @@ impl Link {
     }
 
     pub fn close(&self) {
+        if let Some(given_up) = self.begin_to_close() {
+            self.end_closing(&given_up);
+        }
+    }
+
+    /// Closes it, and gives up loads: the commands that tell of them are for [`Link::end_closing`]. `None`: it was closed.
+    pub fn begin_to_close(&self) -> Option<Vec<Command>> {
         if self.closed.swap(true, Ordering::AcqRel) {
-            return;
+            return None;
         }
         self.report();
         self.listening.wake();
-        let given_up: Vec<_> = self.loads().drain().map(|(_, command)| command).collect();
+        Some(self.loads().drain().map(|(_, command)| command).collect())
+    }
+
+    pub fn end_closing(&self, given_up: &[Command]) {
         if !given_up.is_empty() {
             // Without an answer, others wait as for a load that takes long.
-            let _ = self.send(&given_up);
+            let _ = self.send(given_up);
         }
         self.transport.close();
     }

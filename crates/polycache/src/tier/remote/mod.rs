@@ -657,6 +657,10 @@ impl Tier for RemoteTier {
         TierLoad::Remote(Box::new(load))
     }
 
+    fn waits(&self) -> bool {
+        true
+    }
+
     fn joins_within(&self) -> Option<Duration> {
         // A load shows what was there when it began: no longer than that may a read be behind.
         Some(self.link().staleness)
@@ -813,6 +817,15 @@ impl Tier for RemoteTier {
     fn close(&self) {
         self.link().close();
         self.0.shared.near.close();
+    }
+
+    fn close_without_waiting(&self) -> Option<Box<dyn FnOnce() + Send>> {
+        let shared = self.0.shared.clone();
+        let given_up = shared.link.begin_to_close();
+        shared.near.close();
+        given_up.map(|given_up| -> Box<dyn FnOnce() + Send> {
+            Box::new(move || shared.link.end_closing(&given_up))
+        })
     }
 
     fn is_closed(&self) -> bool {
