@@ -30,6 +30,12 @@ pub(super) trait Primary: Send + Sync {
         None
     }
 
+    /// A client of it, where it is one server and nobody needs to be asked.
+    #[cfg(feature = "reads")]
+    fn one_server(&self) -> Option<Client> {
+        None
+    }
+
     /// Looks whether a new connection leads to a primary.
     ///
     /// # Errors
@@ -43,6 +49,11 @@ pub(super) trait Primary: Send + Sync {
 impl Primary for Client {
     fn find(&self, _: Duration) -> RedisResult<Client> {
         Ok(self.clone())
+    }
+
+    #[cfg(feature = "reads")]
+    fn one_server(&self) -> Option<Client> {
+        Some(self.clone())
     }
 
     #[cfg(feature = "fibers")]
@@ -228,6 +239,11 @@ impl<P: Primary> Transport for RedisRs<P> {
         if let Some(endpoint) = &self.endpoint {
             fibers::retire(endpoint);
         }
+    }
+
+    #[cfg(feature = "reads")]
+    fn one_server(&self) -> Option<Client> {
+        self.primary.one_server()
     }
 
     fn close(&self) {
