@@ -182,6 +182,15 @@ impl Inner {
         }
     }
 
+    pub fn is_closed(&self) -> bool {
+        self.is_closed.load(Ordering::Acquire) || self.opened.cache.is_closed()
+    }
+
+    /// The number of the database that the client reads.
+    pub fn database(&self) -> i64 {
+        self.server.database()
+    }
+
     /// What memory has.
     pub fn kept_reply(&self, command: &Cmd) -> Option<Arc<Reply>> {
         let reply = self.replies.get(&self.reads, command)?;
@@ -221,10 +230,9 @@ impl Inner {
     /// # Errors
     /// `Closed`, `UncacheableRead`, `InvalidArgument`.
     pub fn call(&self, command: &Cmd) -> Result<Call, Error> {
-        if self.is_closed.load(Ordering::Acquire) {
+        if self.is_closed() {
             return Err(Error::Closed);
         }
-        self.opened.cache.still_open()?;
         let call = Call::new(command, self.shape)?;
         let prefixes = &self.opened.prefixes;
         match (call.keys.iter()).find(|key| !prefixes.iter().any(|prefix| key.starts_with(prefix)))

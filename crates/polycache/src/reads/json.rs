@@ -9,6 +9,7 @@ use std::any::Any;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
+use std::sync::{Arc, OnceLock};
 
 /// Bytes of the hash that are the tag (`spec/http.md`, "A value").
 const TAG: usize = 16;
@@ -18,6 +19,7 @@ const TAG: usize = 16;
 pub struct JsonReply {
     bytes: Bytes,
     etag: String,
+    made: OnceLock<Arc<dyn Any + Send + Sync>>,
 }
 
 impl fmt::Debug for JsonReply {
@@ -38,6 +40,7 @@ impl JsonReply {
         JsonReply {
             etag: format!("\"{}\"", URL_SAFE_NO_PAD.encode(tag)),
             bytes: bytes.into(),
+            made: OnceLock::new(),
         }
     }
 
@@ -52,6 +55,14 @@ impl JsonReply {
     #[must_use]
     pub fn etag(&self) -> &str {
         &self.etag
+    }
+
+    /// What a program makes of the JSON, for instance compressed forms: made when it is first asked for, and kept beside it. It
+    /// has room for a value of one type; one of another type is made at each call.
+    pub fn made<T: Any + Send + Sync>(&self, make: impl Fn(&JsonReply) -> T) -> Arc<T> {
+        let made = self.made.get_or_init(|| Arc::new(make(self)));
+        let made = made.clone().downcast();
+        made.unwrap_or_else(|_| Arc::new(make(self)))
     }
 }
 

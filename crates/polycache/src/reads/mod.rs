@@ -20,6 +20,7 @@ mod async_cached_reads;
 mod builder;
 mod cached_reads;
 mod call;
+mod connection;
 mod expiry;
 mod flights;
 mod json;

@@ -25,6 +25,11 @@ impl OneServer {
         }
     }
 
+    /// The number of its database.
+    pub fn database(&self) -> i64 {
+        self.client.get_connection_info().redis_settings().db()
+    }
+
     /// Whether the client asks for RESP3.
     pub fn speaks_resp3(&self) -> bool {
         let settings = self.client.get_connection_info().redis_settings();

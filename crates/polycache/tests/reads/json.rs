@@ -57,3 +57,19 @@ fn handles_of_one_directory_give_the_same_bytes() {
         }
     });
 }
+
+#[test]
+fn what_a_program_makes_of_it_is_made_once_too() {
+    somewhere(|server| {
+        server.ask::<()>("SET t text").unwrap();
+        let reads = open(&server.url());
+        let json = reads.json(&command("GET t")).unwrap();
+        let length = || json.made(|json| json.bytes().len());
+        assert_eq!(*length(), 6);
+        assert!(Arc::ptr_eq(&length(), &length()));
+        // Another type has no room, and is given all the same.
+        let etag = || json.made(|json| json.etag().to_owned());
+        assert_eq!(*etag(), json.etag());
+        assert!(!Arc::ptr_eq(&etag(), &etag()));
+    });
+}

@@ -3,6 +3,7 @@
 
 mod asynchronous;
 mod commands;
+mod connections;
 #[allow(dead_code)]
 #[path = "../remote/hosts.rs"]
 mod hosts;

@@ -76,6 +76,11 @@ fn a_cache_lends_its_server_and_its_directory() {
         host.cache.set("k", "a value").unwrap();
         server.ask::<()>("SET t text").unwrap();
         keeping(&reads, "GET t");
+        // A namespace of it has the same server, and the same replies.
+        let shop = host.cache.namespace("shop").unwrap();
+        let of_shop = CachedReads::of(&shop).build().unwrap();
+        let text: String = of_shop.query(&command("GET t")).unwrap();
+        assert_eq!((text.as_str(), of_shop.stats().host_hits), ("text", 1));
         reads.close();
         assert!(matches!(
             reads.query::<Value>(&command("GET t")),
