@@ -156,3 +156,42 @@ fn write_text(text: &str, out: &mut Vec<u8>) {
     // Writing to memory cannot fail.
     let _ = serde_json::to_writer(out, text);
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use redis::parse_redis_value;
+
+    #[test]
+    fn a_reply_is_the_json_that_every_language_gives() {
+        let file = concat!(
+            env!("CARGO_MANIFEST_DIR"),
+            "/../../spec/vectors/replies.json"
+        );
+        let file = std::fs::read_to_string(file).expect("the vectors");
+        let cases: Vec<HashMap<String, String>> = serde_json::from_str(&file).expect("JSON");
+        assert!(!cases.is_empty());
+        for case in cases {
+            let value = parse_redis_value(&bytes_of(&case["resp"])).expect("RESP");
+            let json = JsonReply::new(&value);
+            assert_eq!(
+                String::from_utf8_lossy(json.bytes()),
+                case["json"],
+                "{}",
+                case["name"]
+            );
+        }
+    }
+
+    fn bytes_of(hex: &str) -> Vec<u8> {
+        let pairs = (0..hex.len()).step_by(2);
+        let byte = |at| u8::from_str_radix(&hex[at..at + 2], 16).expect("hexadecimal");
+        pairs.map(byte).collect()
+    }
+
+    #[test]
+    fn integers_of_64_bits_keep_their_digits() {
+        let json = JsonReply::new(&Value::Int(i64::MAX));
+        assert_eq!(&json.bytes()[..], b"9223372036854775807");
+    }
+}
