@@ -62,6 +62,33 @@ fn what_a_program_itself_wrote_shows_after_forget() {
 }
 
 #[test]
+fn a_read_after_forget_joins_none_that_began_before() {
+    everywhere(|server| {
+        let proxy = Proxy::new(server.port).unwrap();
+        let reads = options(&proxy.url())
+            .max_staleness(SECOND * 10)
+            .build()
+            .unwrap();
+        keeping(&reads, "GET other");
+        server.ask::<()>("SET own old").unwrap();
+        server.ask::<()>("CONFIG RESETSTAT").unwrap();
+        proxy.delay(Side::Data, Duration::from_millis(700));
+        std::thread::scope(|scope| {
+            let first = scope.spawn(|| read::<String>(&reads, "GET own"));
+            until("the server has read", || {
+                let calls: String = server.ask("INFO commandstats").unwrap();
+                calls.contains("cmdstat_get:")
+            });
+            server.ask::<()>("SET own new").unwrap();
+            reads.forget(["own"]);
+            assert_eq!(read::<String>(&reads, "GET own"), "new");
+            assert_eq!(first.join().unwrap(), "old");
+        });
+        assert_eq!(read::<String>(&reads, "GET own"), "new");
+    });
+}
+
+#[test]
 fn many_callers_make_one_round_trip() {
     everywhere(|server| {
         server.ask::<()>("RPUSH many a").unwrap();
