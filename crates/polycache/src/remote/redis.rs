@@ -241,11 +241,6 @@ impl<P: Primary> Transport for RedisRs<P> {
         }
     }
 
-    #[cfg(feature = "reads")]
-    fn one_server(&self) -> Option<Client> {
-        self.primary.one_server()
-    }
-
     fn close(&self) {
         self.pool.close();
     }
@@ -255,5 +250,10 @@ impl<P: Primary> Transport for RedisRs<P> {
             let verify = |connection: &mut Connection| self.primary.verify(connection);
             hear(&client, verify, prefixes, ear);
         }
+    }
+
+    #[cfg(feature = "reads")]
+    fn one_server(&self) -> Option<Client> {
+        self.primary.one_server()
     }
 }
