@@ -72,8 +72,8 @@ impl CachedReadsBuilder {
         self
     }
 
-    /// The directory in which the processes of this host share replies, in any language whose client has the same shape of
-    /// replies. Default: none, each process has its own in memory.
+    /// The directory in which the Rust processes of this host share replies; those of other languages, which have replies in
+    /// other shapes, may use it too. Default: none, each process has its own in memory.
     pub fn path(self, path: impl Into<PathBuf>) -> Self {
         self.own("path", |builder| builder.path(path))
     }
