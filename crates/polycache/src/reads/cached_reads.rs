@@ -26,7 +26,7 @@ use std::time::Duration;
 /// Any program may write the keys. A write of your own shows within `max_staleness`, usually in a few milliseconds, or
 /// at once after [`CachedReads::forget`].
 ///
-/// Make one and keep it, or clone it: clones share everything. A forked child may go on with it.
+/// Make one and keep it, or clone it: clones share everything.
 #[derive(Clone)]
 pub struct CachedReads(pub(super) Arc<Inner>);
 
@@ -296,7 +296,11 @@ impl Inner {
     fn host_reply(&self, call: &Call, keys: &[&[u8]]) -> Option<Arc<Reply>> {
         let mut packed = Vec::new();
         let origin = self.reads.near(&call.name, keys, &mut packed)?;
-        let value = unpack(&packed)?;
+        let Some(value) = unpack(&packed) else {
+            // What another version wrote, perhaps. It must not stand in the way of one that can be read.
+            keys.iter().for_each(|key| self.reads.forget(key));
+            return None;
+        };
         count(&self.counts.host_hits);
         Some(Reply::new(value, Some(origin)))
     }

@@ -57,7 +57,7 @@ impl JsonReply {
         &self.etag
     }
 
-    /// What a program makes of the JSON, for instance compressed forms: made when it is first asked for, and kept beside it. It
+    /// What a program makes of the JSON, for instance compressed forms: made when it is first asked for, and kept beside it, outside of `max_bytes`. It
     /// has room for a value of one type; one of another type is made at each call.
     pub fn made<T: Any + Send + Sync>(&self, make: impl Fn(&JsonReply) -> T) -> Arc<T> {
         let made = self.made.get_or_init(|| Arc::new(make(self)));

@@ -7,7 +7,6 @@ use polycache::Error;
 use polycache_check_proxy::{Proxy, Side};
 use redis::Value;
 use std::sync::Arc;
-use std::time::Duration;
 
 fn run<T>(future: impl std::future::Future<Output = T>) -> T {
     let runtime = tokio::runtime::Builder::new_current_thread()
@@ -24,7 +23,7 @@ fn many_callers_on_one_thread_make_one_round_trip() {
         let reads = AsyncCachedReads::from(open(&proxy.url()));
         keeping(reads.reads(), "GET other");
         server.ask::<()>("CONFIG RESETSTAT").unwrap();
-        proxy.delay(Side::Data, Duration::from_millis(100));
+        proxy.hang(Side::Data, true);
         let range = Arc::new(command("LRANGE many 0 -1"));
         run(async {
             let callers = (0..100).map(|_| {
@@ -37,6 +36,7 @@ fn many_callers_on_one_thread_make_one_round_trip() {
             tokio::task::yield_now().await;
             assert_eq!(reads.stats().joined, 99);
             assert!(callers.iter().all(|caller| !caller.is_finished()));
+            proxy.hang(Side::Data, false);
             for caller in callers {
                 assert_eq!(caller.await.unwrap(), ["a"]);
             }
@@ -76,7 +76,7 @@ fn a_caller_that_goes_away_leaves_its_read_to_the_others() {
         let proxy = Proxy::new(server.port).unwrap();
         let reads = AsyncCachedReads::from(open(&proxy.url()));
         keeping(reads.reads(), "GET other");
-        proxy.delay(Side::Data, Duration::from_millis(100));
+        proxy.hang(Side::Data, true);
         run(async {
             let get = Arc::new(command("STRLEN t"));
             let read = || {
@@ -88,6 +88,7 @@ fn a_caller_that_goes_away_leaves_its_read_to_the_others() {
             let second = read();
             tokio::task::yield_now().await;
             first.abort();
+            proxy.hang(Side::Data, false);
             assert_eq!(second.await.unwrap().unwrap(), 4);
         });
     });
