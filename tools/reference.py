@@ -31,7 +31,7 @@ CRATES = ("polycache", "polycache-memory", "polycache-derive", "polycache-redis-
 # Not polycache-redis-namespace/aio, which the program that uses it gives a runtime.
 # Without the package's name: polycache is a development dependency of itself, and `polycache/tokio`
 # would be that one's feature.
-FEATURES = "derive,metrics,redis-cluster,redis-sentinel,remote,tokio,tracing"
+FEATURES = "derive,metrics,reads,redis-cluster,redis-sentinel,remote,tokio,tracing"
 MODULES = ("polycache", "polycache.opentelemetry", "polycache.redis_namespace")
 ENTRIES = (
     "src/index.ts",

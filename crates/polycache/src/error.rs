@@ -91,6 +91,11 @@ pub enum Error {
     WaitTimeout,
     /// Others changed the key each time that an update of it was tried; nothing was stored.
     Conflict,
+    /// The reply of a command cannot be cached; the message says why. Send it by the client itself.
+    UncacheableRead(String),
+    /// What the client, or the server, answered to a cached read: the source.
+    #[cfg(feature = "reads")]
+    ReadFailed(Arc<redis::RedisError>),
     /// The loader failed; its own error is the source, and says whether a retry may help.
     LoaderFailed(Arc<dyn std::error::Error + Send + Sync>),
 }
@@ -141,6 +146,9 @@ impl Error {
             Error::RemoteUnavailable(_) => "remote_unavailable",
             Error::WaitTimeout => "wait_timeout",
             Error::Conflict => "conflict",
+            Error::UncacheableRead(_) => "uncacheable_read",
+            #[cfg(feature = "reads")]
+            Error::ReadFailed(_) => "read_failed",
             Error::LoaderFailed(_) => "loader_failed",
         }
     }
@@ -156,6 +164,8 @@ impl Error {
             | Error::WaitTimeout
             | Error::Conflict => true,
             Error::LoaderFailed(source) => loader_may_pass(&**source),
+            #[cfg(feature = "reads")]
+            Error::ReadFailed(source) => crate::reads::may_pass(source),
             _ => false,
         }
     }
@@ -212,7 +222,10 @@ impl fmt::Display for Error {
                 "others changed this key each time that the update was tried; try again later, or update it less often",
             ),
             Error::LoaderFailed(source) => write!(f, "the loader failed: {source}"),
+            #[cfg(feature = "reads")]
+            Error::ReadFailed(source) => source.fmt(f),
             Error::InvalidArgument(what)
+            | Error::UncacheableRead(what)
             | Error::IntegerOverflow(what)
             | Error::InvalidKey(what)
             | Error::MalformedEntry(what)
@@ -243,6 +256,8 @@ impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             Error::LoaderFailed(source) => Some(&**source),
+            #[cfg(feature = "reads")]
+            Error::ReadFailed(source) => Some(&**source),
             _ => None,
         }
     }

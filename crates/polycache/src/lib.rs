@@ -66,6 +66,8 @@ mod prefetch;
 pub mod presets;
 mod random;
 mod read_through;
+#[cfg(feature = "reads")]
+pub mod reads;
 #[cfg(feature = "remote")]
 mod remote;
 mod scratch;

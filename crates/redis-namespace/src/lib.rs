@@ -10,6 +10,7 @@
 
 #[cfg(feature = "aio")]
 mod aio;
+mod command_table;
 mod connection;
 mod error;
 mod packed;
@@ -23,6 +24,7 @@ mod table;
 #[cfg(test)]
 mod tests;
 
+pub use command_table::{CommandTable, KeysFound};
 pub use connection::Namespaced;
 pub use error::Error;
 pub use prefix::Prefix;

@@ -12,6 +12,11 @@ use crate::prefix::Prefix;
 /// The words of a command, its name first.
 pub(crate) type Words<'a> = Vec<Cow<'a, [u8]>>;
 
+/// What is done with a word that a rule names.
+pub(crate) trait Put<'w>: FnMut(&mut Cow<'w, [u8]>, Kind) -> Result<(), Error> {}
+
+impl<'w, F: FnMut(&mut Cow<'w, [u8]>, Kind) -> Result<(), Error>> Put<'w> for F {}
+
 /// The kind of a word, which decides how it gets its prefix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
@@ -139,28 +144,33 @@ impl Rule {
         }
     }
 
-    pub(crate) fn apply(&self, words: &mut Words<'_>, prefix: &Prefix) -> Result<(), Error> {
+    /// Gives `put` the words that are named, one by one.
+    pub(crate) fn apply<'w>(
+        &self,
+        words: &mut Words<'w>,
+        put: &mut impl Put<'w>,
+    ) -> Result<(), Error> {
         match self {
             Rule::Range { kind, row } => row
                 .places(words.len())
-                .try_for_each(|at| put(&mut words[at], *kind, prefix)),
+                .try_for_each(|at| put(&mut words[at], *kind)),
             Rule::Numkeys { at, first } => {
                 let Some(number) = words.get(*at) else {
                     return Ok(());
                 };
                 let end = first.saturating_add(count(number)?).min(words.len());
-                keys(words, *first, end, prefix)
+                keys(words, *first, end, put)
             }
             Rule::Options {
                 first,
                 words: options,
                 otherwise,
             } => {
-                if walk(options, *first, words, prefix)? {
+                if walk(options, *first, words, put)? {
                     return Ok(());
                 }
                 match otherwise.and_then(|at| words.get_mut(at)) {
-                    Some(word) => put(word, Kind::Key, prefix),
+                    Some(word) => put(word, Kind::Key),
                     None => Ok(()),
                 }
             }
@@ -201,7 +211,12 @@ impl Following {
     }
 }
 
-fn put(word: &mut Cow<'_, [u8]>, kind: Kind, prefix: &Prefix) -> Result<(), Error> {
+/// Puts a prefix on a word.
+pub(crate) fn put_prefix(
+    word: &mut Cow<'_, [u8]>,
+    kind: Kind,
+    prefix: &Prefix,
+) -> Result<(), Error> {
     *word = Cow::Owned(match kind {
         Kind::Key => prefix.key(word),
         Kind::Pattern => prefix.glob(word),
@@ -214,10 +229,15 @@ fn put(word: &mut Cow<'_, [u8]>, kind: Kind, prefix: &Prefix) -> Result<(), Erro
     Ok(())
 }
 
-fn keys(words: &mut Words<'_>, first: usize, end: usize, prefix: &Prefix) -> Result<(), Error> {
+fn keys<'w>(
+    words: &mut Words<'w>,
+    first: usize,
+    end: usize,
+    put: &mut impl Put<'w>,
+) -> Result<(), Error> {
     words[first.min(end)..end]
         .iter_mut()
-        .try_for_each(|word| put(word, Kind::Key, prefix))
+        .try_for_each(|word| put(word, Kind::Key))
 }
 
 fn count(number: &[u8]) -> Result<usize, Error> {
@@ -235,11 +255,11 @@ fn count(number: &[u8]) -> Result<usize, Error> {
 }
 
 /// Whether an option was followed by keys.
-fn walk(
+fn walk<'w>(
     options: &[(Vec<u8>, Following)],
     first: usize,
-    words: &mut Words<'_>,
-    prefix: &Prefix,
+    words: &mut Words<'w>,
+    put: &mut impl Put<'w>,
 ) -> Result<bool, Error> {
     let mut at = first;
     while at < words.len() {
@@ -252,19 +272,19 @@ fn walk(
             Some(Following::Words(kinds)) => {
                 for kind in kinds {
                     if let (Some(kind), Some(word)) = (kind, words.get_mut(at)) {
-                        put(word, *kind, prefix)?;
+                        put(word, *kind)?;
                     }
                     at += 1;
                 }
             }
             Some(Following::Keys) => {
                 let end = words.len();
-                keys(words, at, end, prefix)?;
+                keys(words, at, end, put)?;
                 return Ok(true);
             }
             Some(Following::Streams) => {
                 let end = at + (words.len() - at) / 2;
-                keys(words, at, end, prefix)?;
+                keys(words, at, end, put)?;
                 return Ok(true);
             }
         }

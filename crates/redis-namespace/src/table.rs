@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::error::Error;
 use crate::prefix::Prefix;
 use crate::replies::Reply;
-use crate::rules::{Row, Rule, Words};
+use crate::rules::{put_prefix, Put, Row, Rule, Words};
 
 const FILE: &str = include_str!("commands.json");
 /// Longer than the name of any command.
@@ -83,13 +83,20 @@ impl Command {
 
     /// Adds the prefixes to the words.
     pub(crate) fn rewrite(&self, words: &mut Words<'_>, prefix: &Prefix) -> Result<(), Error> {
-        for rule in &self.rules {
-            rule.apply(words, prefix)?;
-        }
+        self.each(words, &mut |word, kind| put_prefix(word, kind, prefix))?;
         if self.narrowed {
             self.narrow(words, prefix);
         }
         Ok(())
+    }
+
+    /// Gives `put` the words that the rules name, one by one.
+    pub(crate) fn each<'w>(
+        &self,
+        words: &mut Words<'w>,
+        put: &mut impl Put<'w>,
+    ) -> Result<(), Error> {
+        (self.rules.iter()).try_for_each(|rule| rule.apply(words, put))
     }
 
     /// Without a pattern SCAN would scan all namespaces, and PUBSUB CHANNELS would list all channels.

@@ -27,6 +27,7 @@ impl Deadline {
     }
 
     /// The middle of what is left: a part of the call leaves time for another attempt.
+    #[cfg(feature = "redis-cluster")]
     pub fn half(self) -> Deadline {
         let left = self.end.saturating_duration_since(Instant::now());
         Deadline {

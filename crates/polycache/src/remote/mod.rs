@@ -6,6 +6,8 @@ mod deadline;
 #[cfg(feature = "fibers")]
 pub mod fibers;
 mod hearing;
+#[cfg(feature = "reads")]
+mod one_server;
 mod pool;
 mod redis;
 mod replies;
@@ -17,6 +19,8 @@ pub mod settings;
 mod statistics;
 mod transport;
 
+#[cfg(feature = "reads")]
+pub(crate) use one_server::OneServer;
 pub use statistics::RemoteStats;
 pub(crate) use transport::be_background;
 #[cfg(feature = "bindings")]

@@ -31,6 +31,12 @@ pub(super) trait Primary: Send + Sync {
         None
     }
 
+    /// A client of it, where it is one server and nobody needs to be asked.
+    #[cfg(feature = "reads")]
+    fn one_server(&self) -> Option<Client> {
+        None
+    }
+
     /// Looks whether a new connection leads to a primary.
     ///
     /// # Errors
@@ -44,6 +50,11 @@ pub(super) trait Primary: Send + Sync {
 impl Primary for Client {
     fn find(&self, _: Duration) -> RedisResult<Client> {
         Ok(self.clone())
+    }
+
+    #[cfg(feature = "reads")]
+    fn one_server(&self) -> Option<Client> {
+        Some(self.clone())
     }
 
     #[cfg(feature = "fibers")]
@@ -238,5 +249,10 @@ impl<P: Primary> Transport for RedisRs<P> {
             let verify = |connection: &mut Connection| self.primary.verify(connection);
             hear(&client, verify, prefixes, ear);
         }
+    }
+
+    #[cfg(feature = "reads")]
+    fn one_server(&self) -> Option<Client> {
+        self.primary.one_server()
     }
 }

@@ -70,6 +70,13 @@ pub trait Transport: Send + Sync {
     /// The cache is closed: the connections of this thread's fibers are not needed any more.
     fn leave_fibers(&self) {}
 
+    /// The client, where it leads to one server, and to that one without asking anybody.
+    #[cfg(feature = "reads")]
+    #[doc(hidden)]
+    fn one_server(&self) -> Option<redis::Client> {
+        None
+    }
+
     /// The cache is closed: connections that wait for the next command are not needed any more.
     fn close(&self) {}
 

@@ -23,11 +23,11 @@ pub(crate) use byte_store::{StoreOptions, StoreTier};
 pub(crate) use host::HostTier;
 pub(crate) use memory::{MemoryTier, Options};
 pub(crate) use place::Place;
-#[cfg(all(feature = "remote", feature = "bindings"))]
+#[cfg(any(feature = "reads", all(feature = "remote", feature = "bindings")))]
 pub(crate) use remote::Reads;
 #[cfg(feature = "remote")]
 pub(crate) use remote::{Link, LinkOptions, NearStore, RemoteTier};
-#[cfg(all(feature = "remote", feature = "bindings"))]
+#[cfg(any(feature = "reads", all(feature = "remote", feature = "bindings")))]
 pub use remote::{ReadBegun, ReadOrigin, ReadTicket};
 pub(crate) use stored::{Object, Stored};
 

@@ -7,7 +7,7 @@ mod listener;
 mod load;
 mod many;
 mod near;
-#[cfg(feature = "bindings")]
+#[cfg(any(feature = "bindings", feature = "reads"))]
 mod reads;
 mod reported;
 mod served_keys;
@@ -17,9 +17,9 @@ mod sweep;
 pub(crate) use link::{Link, LinkOptions};
 pub(crate) use load::RemoteLoad;
 pub(crate) use near::NearStore;
-#[cfg(feature = "bindings")]
+#[cfg(any(feature = "bindings", feature = "reads"))]
 pub(crate) use reads::Reads;
-#[cfg(feature = "bindings")]
+#[cfg(any(feature = "bindings", feature = "reads"))]
 pub use reads::{ReadBegun, ReadOrigin, ReadTicket};
 
 use super::{Leased, Object, Place, Seen, Tier, TierLoad};

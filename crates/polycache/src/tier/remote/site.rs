@@ -55,6 +55,7 @@ impl Site {
     }
 
     /// The first 64 bits of its identity.
+    #[cfg(feature = "bindings")]
     pub fn identity(&self) -> u64 {
         self.identity
     }
