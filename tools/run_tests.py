@@ -72,7 +72,13 @@ SECTIONS = [
         counts.summary,
         needs=("python",),
     ),
-    Section("rust", "cargo test --release --no-fail-fast", counts.cargo, likes=("servers",)),
+    # The page of `polycache serve` in a browser, too.
+    Section(
+        "rust",
+        "cargo test --release --no-fail-fast",
+        counts.cargo,
+        likes=("servers", "chromium"),
+    ),
     # The oldest Rust that Cargo.toml promises.
     Section("msrv", "tools/msrv.sh", counts.summary, needs=("python", "msrv")),
     # The engines once more, with assertions and checks of overflow, which `release` has not.

@@ -28,10 +28,13 @@ CRATES = [
     "polycache-derive",
     "polycache-entry",
     "polycache-host",
+    "polycache-http",
+    "polycache-json",
     "polycache-memory",
     "polycache-operations",
     "polycache-redis-namespace",
     "polycache-remote",
+    "polycache-serve",
 ]
 # What a user writes into Cargo.toml for the programs in the folder crates/.
 DEPENDENCIES = """

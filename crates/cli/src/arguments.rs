@@ -4,6 +4,7 @@ use crate::pattern;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use polycache::{compressor, duration, serializer, size, Compressor, Serializer};
 use std::ffi::OsString;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -37,8 +38,8 @@ Keys:
   hexadecimal. Keys with control characters are printed in hexadecimal, too.
 
 Changes:
-  Only set, delete and clear change anything, and only set creates a cache. The other commands
-  change no byte of its files.";
+  Only set, delete and clear change anything, and serve with -r, which keeps copies; only set and serve with -r
+  create a cache. The other commands change no byte of its files.";
 
 /// Inspect and change a polycache directory
 ///
@@ -97,6 +98,14 @@ pub struct Arguments {
 fn mode(text: &str) -> Result<u32, String> {
     u32::from_str_radix(text.trim_start_matches("0o"), 8)
         .map_err(|_| "write it in octal digits, like 660".into())
+}
+
+/// A bound that leaves something.
+fn at_least_one(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(0) | Err(_) => Err("it is a whole number from 1 on".into()),
+        Ok(number) => Ok(number),
+    }
 }
 
 /// A time between two looks, which leaves the processor to others.
@@ -180,6 +189,17 @@ pub enum Command {
     ///
     /// JSON: {"cleared": true or false}.
     Clear(Clear),
+    /// Serve the cache over HTTP: entries, streams and reads of Redis, metrics, and a page to look at
+    ///
+    /// Without -r it serves a directory, and changes no byte of it. With -r it serves what is on that server and what the server's own
+    /// keys hold; a directory, which is made if there is none, then has the copies. It listens at 127.0.0.1 unless clients
+    /// must show a token. It ends by SIGTERM or SIGINT, when open requests are answered, and exits with 0.
+    ///
+    /// GET /entries/NAMESPACE/KEY, /streams/KEY?start&end&count, /streams/KEY/live, /reads/COMMAND/KEY/.., /stats, /metrics,
+    /// /healthz and the page /. docs/serve.md tells of each.
+    ///
+    /// JSON, one line when it listens: {"url", "path" (null without a directory)}.
+    Serve(Serve),
     /// Train a dictionary from samples, for the option `dictionaries` of a cache with small values
     ///
     /// Give a hundred samples or more: values as the cache's serializer writes them, such as JSON. No cache is needed.
@@ -310,6 +330,39 @@ pub struct Clear {
     /// Don't ask
     #[arg(short, long)]
     pub yes: bool,
+}
+
+/// Options of `serve`.
+#[derive(Debug, Args)]
+pub struct Serve {
+    /// The cache's directory, as --path
+    #[arg(value_name = "PATH")]
+    pub directory: Option<PathBuf>,
+    /// Where to listen; port 0 is any free one
+    ///
+    /// An address that other machines reach needs a token.
+    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:8080")]
+    pub listen: SocketAddr,
+    /// A file with the token that clients must show: Authorization: Bearer TOKEN
+    ///
+    /// Or in POLYCACHE_TOKEN. It has 16 characters or more; `openssl rand -hex 32` makes one.
+    #[arg(long, value_name = "FILE")]
+    pub token_file: Option<PathBuf>,
+    /// A name beside localhost by which clients may call the server, as the field Host has it; may be given again
+    #[arg(long, value_name = "NAME")]
+    pub host: Vec<String>,
+    /// What the keys of Redis begin with that /streams and /reads show; may be given again; without it, all
+    #[arg(long, value_name = "PREFIX")]
+    pub keys: Vec<String>,
+    /// Connections at once; further ones are answered 503
+    #[arg(long, value_name = "N", default_value_t = 1024, value_parser = at_least_one)]
+    pub max_connections: usize,
+    /// Clients that listen to streams at once; further ones are answered 503
+    #[arg(long, value_name = "N", default_value_t = 256, value_parser = at_least_one)]
+    pub max_listeners: usize,
+    /// Entries of a stream in one answer
+    #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = clap::value_parser!(u64).range(1..))]
+    pub max_count: u64,
 }
 
 /// Options of `train-dictionary`.

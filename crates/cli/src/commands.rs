@@ -7,6 +7,7 @@ pub mod delete;
 pub mod get;
 pub mod keys;
 pub mod man;
+pub mod serve;
 pub mod server;
 pub mod set;
 pub mod stats;

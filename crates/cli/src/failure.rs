@@ -14,6 +14,8 @@ pub enum Failure {
     Usage(String),
     /// The cache returned an error.
     Cache(Error),
+    /// The server of `serve` could not be started.
+    Serve(polycache_serve::Error),
     /// Standard input or output failed.
     Io(io::Error),
 }
@@ -27,20 +29,22 @@ impl Failure {
     /// The process's exit code, 2 or more.
     pub fn exit_code(&self) -> u8 {
         match self {
-            Failure::Usage(_) => 2,
+            Failure::Usage(_) | Failure::Serve(polycache_serve::Error::InvalidArgument(_)) => 2,
             Failure::Cache(Error::NoCache(_)) => 3,
             Failure::Cache(
                 Error::InvalidArgument(_) | Error::InvalidKey(_) | Error::UnsupportedValue { .. },
             ) => 2,
-            Failure::Cache(_) | Failure::Io(_) => 4,
+            Failure::Cache(_) | Failure::Serve(_) | Failure::Io(_) => 4,
         }
     }
 
     fn code(&self) -> &'static str {
         match self {
-            Failure::Usage(_) => "invalid_argument",
+            Failure::Usage(_) | Failure::Serve(polycache_serve::Error::InvalidArgument(_)) => {
+                "invalid_argument"
+            }
             Failure::Cache(error) => error.code(),
-            Failure::Io(_) => "io",
+            Failure::Serve(_) | Failure::Io(_) => "io",
         }
     }
 
@@ -107,6 +111,7 @@ impl fmt::Display for Failure {
                 "{error}; `polycache set` creates one, and so does a program that opens it"
             ),
             Failure::Cache(error) => error.fmt(f),
+            Failure::Serve(error) => error.fmt(f),
             Failure::Io(error) => error.fmt(f),
         }
     }
@@ -115,6 +120,15 @@ impl fmt::Display for Failure {
 impl From<Error> for Failure {
     fn from(error: Error) -> Failure {
         Failure::Cache(error)
+    }
+}
+
+impl From<polycache_serve::Error> for Failure {
+    fn from(error: polycache_serve::Error) -> Failure {
+        match error {
+            polycache_serve::Error::Cache(error) => Failure::Cache(error),
+            other => Failure::Serve(other),
+        }
     }
 }
 

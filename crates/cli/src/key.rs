@@ -3,8 +3,8 @@
 use crate::arguments::KeyForm;
 use crate::failure::Failure;
 use crate::text::is_unsafe;
+use polycache_json::hex;
 use std::ffi::OsStr;
-use std::fmt::Write;
 
 const PREFIX: &str = "hex:";
 
@@ -32,15 +32,6 @@ pub fn show(key: &[u8]) -> String {
         }
         _ => format!("{PREFIX}{}", hex(key)),
     }
-}
-
-/// Bytes as lower-case hexadecimal digits.
-pub fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        // Writing to a String does not fail.
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
 }
 
 /// The bytes of hexadecimal digits in either case.

@@ -9,7 +9,6 @@ mod dictionaries;
 mod encryption;
 mod failure;
 mod human;
-mod json;
 mod key;
 mod namespace;
 mod open;
@@ -17,12 +16,12 @@ mod output;
 mod pattern;
 mod show;
 mod text;
-mod time;
 
 use arguments::{Arguments, Command};
 use clap::Parser;
 use failure::Failure;
 use output::Output;
+use polycache_json as json;
 use std::ffi::OsString;
 
 /// The result of a command that ran to its end, as its exit code.
@@ -98,6 +97,7 @@ fn dispatch(arguments: &Arguments, output: &mut Output) -> Result<Outcome, Failu
         Command::Usage(usage) => commands::usage::run(arguments, usage, output),
         Command::Check => commands::check::run(arguments, output),
         Command::Clear(clear) => commands::clear::run(arguments, clear, output),
+        Command::Serve(serve) => commands::serve::run(arguments, serve, output),
         Command::Completions(completions) => commands::completions::run(completions, output),
         Command::Man(man) => commands::man::run(man, output),
         Command::TrainDictionary(train) => commands::train_dictionary::run(train, output),

@@ -39,6 +39,36 @@ pub fn as_host(arguments: &Arguments, url: &str) -> Result<Cache, Failure> {
     Ok(on_server(Cache::builder(), arguments, url).build()?)
 }
 
+/// Opens what `serve` serves: a directory to be read, or a server with copies in memory or in a directory.
+pub fn to_serve(arguments: &Arguments, directory: Option<&Path>) -> Result<Cache, Failure> {
+    let builder = Cache::builder().namespaces(namespace::parse(&arguments.namespace)?);
+    let builder = match encryption::keys()? {
+        None => builder,
+        Some(keys) => builder.encryption(keys),
+    };
+    let builder = match dictionaries::read()? {
+        None => builder,
+        // Dictionaries need a compressor, although nothing is written with it here.
+        Some(all) => builder.compressor(Smart).dictionaries(all),
+    };
+    match (&arguments.remote, directory) {
+        (None, None) => Err(no_cache()),
+        (None, Some(path)) => {
+            let builder = builder.path(path).mode(arguments.mode);
+            Ok(builder.opens(Mode::Read).build()?)
+        }
+        (Some(url), directory) => {
+            let builder = builder
+                .remote(url.as_str())
+                .prefix(arguments.remote_prefix.as_str());
+            match directory {
+                None => Ok(builder.build()?),
+                Some(path) => or_make(builder.path(path).mode(arguments.mode)),
+            }
+        }
+    }
+}
+
 /// Opens the directory for reading, whether or not a server is named.
 pub fn directory_to_read(arguments: &Arguments) -> Result<Cache, Failure> {
     let builder = Cache::builder().path(path(arguments)?).mode(arguments.mode);
@@ -101,7 +131,12 @@ pub fn or_make(builder: Builder) -> Result<Cache, Failure> {
 }
 
 fn path(arguments: &Arguments) -> Result<&Path, Failure> {
-    arguments.path.as_deref().ok_or_else(|| {
-        Failure::Usage("which cache? Name its directory by --path or by POLYCACHE_PATH, or its server by --remote".into())
-    })
+    arguments.path.as_deref().ok_or_else(no_cache)
+}
+
+fn no_cache() -> Failure {
+    Failure::Usage(
+        "which cache? Name its directory by --path or by POLYCACHE_PATH, or its server by --remote"
+            .into(),
+    )
 }

@@ -1,12 +1,10 @@
 //! Values for people.
 
 use crate::human;
-use crate::json::{compressor_name, type_name, uuid};
-use crate::key::hex;
 use crate::output::{Output, Style};
 use crate::text;
-use crate::time::rfc3339;
 use polycache::{CompressorId, Facts, TtlLeft, Value};
+use polycache_json::{compressor_name, hex, rfc3339, type_name, uuid};
 
 /// A list or map that fits is written on one line of this many characters.
 const WIDTH: usize = 78;

@@ -6,6 +6,7 @@ use crate::human::delay;
 use crate::{open, text};
 use polycache::bindings::Bindings;
 use polycache::Cache;
+use polycache_json::{identity, milliseconds};
 use serde_json::{json, Value};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -74,16 +75,6 @@ fn hears(cache: &Cache) -> (Option<Duration>, bool) {
     }
 }
 
-/// A database's identity as text.
-pub fn name(identity: u64) -> String {
-    format!("{identity:016x}")
-}
-
-/// Milliseconds, with a fraction.
-pub fn milliseconds(time: Duration) -> f64 {
-    (time.as_secs_f64() * 1e6).round() / 1e3
-}
-
 impl Server {
     pub fn json(&self) -> Value {
         let (silent, answers) = match self {
@@ -96,7 +87,7 @@ impl Server {
             "round_trip": answers.map(|it| milliseconds(it.round_trip)),
             "lag": answers.and_then(|it| it.lag).map(milliseconds),
             "refuses_tracking": answers.is_some_and(|it| it.refuses),
-            "identity": answers.and_then(|it| it.identity).map(name),
+            "identity": answers.and_then(|it| it.identity).map(identity),
         })
     }
 
@@ -107,7 +98,7 @@ impl Server {
             }
             Server::Answers(answers) => answers,
         };
-        let data = answers.identity.map(name);
+        let data = answers.identity.map(identity);
         let tells = match (answers.refuses, answers.lag) {
             (true, _) => "it refuses to tell of writes, so every read asks it (see the rights in docs/remote.md)".into(),
             (_, Some(lag)) => format!("it tells of writes; what this command heard is {} old", delay(lag)),

@@ -9,8 +9,9 @@ use crate::text;
 use crate::{open, Outcome};
 use polycache::bindings::remote::Listener;
 use polycache::bindings::Bindings;
-use polycache::{Cache, Error, MachineStats, ProcessStats, Stats};
-use serde_json::{json, Value};
+use polycache::{Cache, Error, MachineStats, Stats};
+use polycache_json::{identity, listener, moment, statistics};
+use serde_json::json;
 use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -20,7 +21,7 @@ pub fn run(arguments: &Arguments, output: &mut Output) -> Result<Outcome, Failur
     if let Some(cache) = directory(arguments)? {
         let (machine, stats) = look(&cache)?;
         let listeners = cache.listeners()?;
-        object = json(cache.path(), &machine, &stats);
+        object = statistics(cache.path(), &machine, &stats);
         object["listeners"] = listeners.iter().map(listener).collect();
         all = lines(cache.path(), &machine, &stats);
         all.extend(remote_lines(&machine, &listeners));
@@ -61,77 +62,6 @@ fn directory(arguments: &Arguments) -> Result<Option<Cache>, Failure> {
 pub fn look(cache: &Cache) -> Result<(MachineStats, Stats), Failure> {
     let machine = cache.machine_stats()?.unwrap_or_default();
     Ok((machine, cache.stats()?))
-}
-
-/// For programs; without the counts of this process's own reads and writes.
-pub fn json(path: &Path, machine: &MachineStats, stats: &Stats) -> Value {
-    let reads = machine.hits.saturating_add(machine.misses);
-    let processes: Vec<_> = machine.processes.iter().map(process).collect();
-    json!({
-        "path": path.to_string_lossy(),
-        "since": machine.since,
-        "hits": machine.hits,
-        "memory_hits": machine.memory_hits,
-        "misses": machine.misses,
-        "hit_ratio": (reads > 0).then(|| machine.hits as f64 / reads as f64),
-        "writes": machine.writes,
-        "deletes": machine.deletes,
-        "loads": machine.loads,
-        "failed_loads": machine.failed_loads,
-        "invalidated_loads": machine.invalidated_loads,
-        "unstored": machine.unstored,
-        "wait_timeouts": machine.wait_timeouts,
-        "entries": machine.entries,
-        "bytes": machine.bytes,
-        "limit": machine.limit,
-        "max_record": stats.max_record,
-        "evicted_by_age": machine.evicted_by_age,
-        "evicted_by_conflict": machine.evicted_by_conflict,
-        "evicted_by_failed_put": machine.evicted_by_failed_put,
-        "expired": machine.expired,
-        "near_hits": machine.near_hits,
-        "remote_hits": machine.remote_hits,
-        "joined_hits": machine.joined_hits,
-        "round_trips": machine.round_trips,
-        "faults": machine.faults,
-        "last_fault_at": time(machine.last_fault_at),
-        "last_open_at": time(machine.last_open_at),
-        "reinserted": stats.reinserted,
-        "blocks_claimed": stats.blocks_claimed,
-        "floor_overflows": stats.floor_overflows,
-        "failed_flushes": stats.failed_flushes,
-        "processes": processes,
-    })
-}
-
-fn process(stats: &ProcessStats) -> Value {
-    json!({
-        "pid": stats.pid,
-        "handles": stats.handles,
-        "since": stats.since,
-        "hits": stats.hits,
-        "memory_hits": stats.memory_hits,
-        "misses": stats.misses,
-        "writes": stats.writes,
-        "deletes": stats.deletes,
-        "loads": stats.loads,
-        "failed_loads": stats.failed_loads,
-    })
-}
-
-/// Milliseconds since 1970, which 0 is not.
-fn time(at: u64) -> Option<u64> {
-    (at > 0).then_some(at)
-}
-
-fn listener(listener: &Listener) -> Value {
-    json!({
-        "identity": server::name(listener.identity),
-        "pid": listener.process,
-        "since": time(listener.since),
-        "lag": listener.lag.map(server::milliseconds),
-        "refuses_tracking": listener.refuses_tracking,
-    })
 }
 
 /// How long ago a time was, in milliseconds since 1970.
@@ -284,11 +214,11 @@ fn remote_lines(machine: &MachineStats, listeners: &[Listener]) -> Vec<(&'static
         counted(machine.round_trips, "round trip", "round trips"),
         count(machine.faults)
     );
-    if let Some(at) = time(machine.last_fault_at) {
+    if let Some(at) = moment(machine.last_fault_at) {
         asked += &format!(", the last one {} ago", ago(at));
     }
     lines.push(("asked", asked));
-    let breaker = match time(machine.last_open_at) {
+    let breaker = match moment(machine.last_open_at) {
         None => "no process has found its circuit breaker open".into(),
         Some(at) => format!(
             "a process last found its circuit breaker open {} ago",
@@ -301,11 +231,11 @@ fn remote_lines(machine: &MachineStats, listeners: &[Listener]) -> Vec<(&'static
 }
 
 fn heard(listener: &Listener) -> String {
-    let data = server::name(listener.identity);
+    let data = identity(listener.identity);
     let Some(pid) = listener.process else {
         return format!("no process hears of writes now (data {data})");
     };
-    let since = time(listener.since).map_or_else(String::new, |at| format!(", for {}", ago(at)));
+    let since = moment(listener.since).map_or_else(String::new, |at| format!(", for {}", ago(at)));
     let behind = match (listener.refuses_tracking, listener.lag) {
         (true, _) => "the server refuses to tell of writes, so every read asks it".into(),
         (_, Some(lag)) => format!("copies are {} behind", delay(lag)),

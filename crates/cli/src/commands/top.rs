@@ -82,7 +82,7 @@ fn on_screen(
 
 fn to_json(source: &Source<'_>, change: &Change) -> serde_json::Value {
     let now = &change.now;
-    let mut object = crate::commands::stats::json(source.cache.path(), &now.machine, &now.stats);
+    let mut object = polycache_json::statistics(source.cache.path(), &now.machine, &now.stats);
     if let Some(object) = object.as_object_mut() {
         let namespaces: Vec<_> = source.usage.iter().map(usage::json).collect();
         let interval = u64::try_from(change.time.as_millis()).unwrap_or(u64::MAX);

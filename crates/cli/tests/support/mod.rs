@@ -84,6 +84,8 @@ pub fn polycache() -> Command {
         "POLYCACHE_PATH",
         "POLYCACHE_ENCRYPTION",
         "POLYCACHE_DICTIONARIES",
+        "POLYCACHE_REMOTE",
+        "POLYCACHE_TOKEN",
         "NO_COLOR",
     ] {
         command.env_remove(variable);

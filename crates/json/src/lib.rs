@@ -1,11 +1,16 @@
-//! Values and facts as JSON for programs; `polycache --help` describes the form.
+//! A cache's values, facts and statistics as JSON for programs; `polycache --help` describes the form.
 
-use crate::key::hex;
-use crate::time::rfc3339;
+mod statistics;
+mod time;
+
+pub use statistics::{identity, listener, milliseconds, moment, statistics};
+pub use time::rfc3339;
+
 use polycache::{CompressorId, Facts, TtlLeft, Value};
 use serde::ser::{SerializeMap, SerializeSeq};
 use serde::{Serialize, Serializer};
 use serde_json::{json, Map};
+use std::fmt::Write;
 
 /// Beyond this a JavaScript reader would round.
 const SAFE: i128 = (1 << 53) - 1;
@@ -77,7 +82,18 @@ impl Serialize for Pairs<'_> {
     }
 }
 
+/// Bytes as lower-case hexadecimal digits.
+#[must_use]
+pub fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        // Writing to a String does not fail.
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
 /// `00112233-4455-6677-8899-aabbccddeeff`.
+#[must_use]
 pub fn uuid(bytes: &[u8; 16]) -> String {
     let digits = hex(bytes);
     let parts = [
@@ -91,6 +107,7 @@ pub fn uuid(bytes: &[u8; 16]) -> String {
 }
 
 /// The row of the type map.
+#[must_use]
 pub fn type_name(value: &Value<'_>) -> &'static str {
     match value {
         Value::Null => "null",
@@ -110,6 +127,7 @@ pub fn type_name(value: &Value<'_>) -> &'static str {
 }
 
 /// A compressor's name.
+#[must_use]
 pub fn compressor_name(compressor: CompressorId) -> &'static str {
     match compressor {
         CompressorId::None => "none",
@@ -118,6 +136,7 @@ pub fn compressor_name(compressor: CompressorId) -> &'static str {
 }
 
 /// A key: its text, or an object with its bytes.
+#[must_use]
 pub fn key(key: &[u8]) -> serde_json::Value {
     match std::str::from_utf8(key) {
         Ok(text) => json!(text),
@@ -139,6 +158,7 @@ pub fn add_facts(object: &mut Map<String, serde_json::Value>, facts: &Facts) {
 
 /// The first whole number in a JSON text that a reader would round. A number with a point or an exponent
 /// is meant to be a float.
+#[must_use]
 pub fn rounded(text: &[u8]) -> Option<&str> {
     let part_of_number = |byte: &u8| byte.is_ascii_digit() || b"+-.eE".contains(byte);
     let mut at = 0;

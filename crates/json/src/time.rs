@@ -1,6 +1,7 @@
 //! Moments as text.
 
 /// A moment as RFC 3339 in UTC, with as many digits after the second as it needs.
+#[must_use]
 pub fn rfc3339(seconds: i64, nanos: u32) -> String {
     let (days, second) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
     let (year, month, day) = date(days);

@@ -1,0 +1,40 @@
+//! Bytes in memory as answers to HTTP requests (`spec/http.md`, "A value"): encoded once, with a strong entity tag and compressed
+//! variants, each made when it is first asked for.
+//!
+//! ```
+//! use http::{HeaderMap, Method};
+//! use polycache_http::{Policy, Representation};
+//!
+//! let list = Representation::json("[1,2,3]");
+//! let policy = Policy::default();
+//! let answer = list.respond_now(&Method::GET, &HeaderMap::new(), &policy).expect("nothing is compressed for it");
+//! assert_eq!(answer.status(), 200);
+//! assert_eq!(answer.headers()["etag"], "\"phXuruId5Red4IDejDBSyA\"");
+//! assert_eq!(answer.body(), "[1,2,3]");
+//! ```
+//!
+//! Nothing here does I/O. [`Representation::respond`] compresses on one of tokio's threads for blocking work; whatever needs
+//! no new variant is answered at once by [`Representation::respond_now`], which needs no runtime.
+
+mod accept_encoding;
+mod cache_control;
+mod coding;
+mod entity_tag;
+mod error;
+mod policy;
+mod problem;
+mod representation;
+mod stream_range;
+mod variant;
+
+pub use cache_control::{CacheControl, Visibility};
+pub use coding::Coding;
+pub use entity_tag::entity_tag;
+pub use error::InvalidArgument;
+pub use policy::Policy;
+pub use problem::Problem;
+pub use representation::Representation;
+pub use stream_range::StreamRange;
+
+/// An answer as the crate http has it: status, header fields and content.
+pub type Answer = http::Response<bytes::Bytes>;

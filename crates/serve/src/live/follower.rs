@@ -1,0 +1,340 @@
+//! Follows a stream by XREAD BLOCK, on a connection of its own.
+
+use super::hub::Followers;
+use super::redis_error::problem_of;
+use super::ring::{Event, Ring};
+use super::Id;
+use bytes::Bytes;
+use polycache_http::Problem;
+use redis::aio::MultiplexedConnection;
+use redis::{
+    cmd, AsyncConnectionConfig, Client, Cmd, FromRedisValue, RedisError, RedisResult, Value,
+};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::Duration;
+use tokio::sync::watch;
+use tokio::task::AbortHandle;
+use tokio::time::{sleep, timeout};
+
+/// Events that late readers find; a client that is further behind is dropped.
+const MOST_EVENTS: usize = 1024;
+/// The same in bytes.
+const MOST_BYTES: usize = 4 << 20;
+/// Entries of one reply.
+const PAGE: usize = 100;
+/// How long Redis waits for an entry before it says that there is none.
+const BLOCK: Duration = Duration::from_secs(2);
+/// How long a connection may take to be made, or an answer to come.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// Between two tries to reach Redis.
+const PAUSE: Duration = Duration::from_millis(500);
+
+/// An entry of a stream, as Redis sends it.
+pub(super) type Entry = (String, Vec<Vec<u8>>);
+
+/// Connections to Redis.
+pub(super) struct Connections {
+    client: Client,
+    /// For short questions; lost ones are made anew.
+    shared: tokio::sync::Mutex<Option<MultiplexedConnection>>,
+}
+
+impl Connections {
+    pub fn new(client: Client) -> Connections {
+        Connections {
+            client,
+            shared: tokio::sync::Mutex::default(),
+        }
+    }
+
+    async fn open(&self) -> RedisResult<MultiplexedConnection> {
+        let config = AsyncConnectionConfig::new()
+            .set_connection_timeout(Some(PATIENCE))
+            .set_response_timeout(Some(PATIENCE));
+        self.client
+            .get_multiplexed_async_connection_with_config(&config)
+            .await
+    }
+
+    /// Asks on the shared connection.
+    pub async fn ask<T: FromRedisValue>(&self, command: &Cmd) -> RedisResult<T> {
+        let mut shared = self.shared.lock().await;
+        let mut connection = match &*shared {
+            Some(connection) => connection.clone(),
+            None => shared.insert(self.open().await?).clone(),
+        };
+        drop(shared);
+        let answer = command.query_async(&mut connection).await;
+        if answer.as_ref().is_err_and(is_lost) {
+            *self.shared.lock().await = None;
+        }
+        answer
+    }
+
+    /// The last id that the stream gave out; the first one where there is no stream.
+    pub async fn end(&self, key: &[u8]) -> RedisResult<Id> {
+        let mut command = cmd("XINFO");
+        command.arg("STREAM").arg(key);
+        let facts: Value = match self.ask(&command).await {
+            Ok(facts) => facts,
+            // `ERR no such key`; a wrong type has a code of its own.
+            Err(error) if error.detail() == Some("no such key") => return Ok(Id::FIRST),
+            Err(error) => return Err(error),
+        };
+        let facts: std::collections::HashMap<String, Value> = redis::from_redis_value(facts)?;
+        let id = facts.get("last-generated-id").cloned().unwrap_or_default();
+        let id: String = redis::from_redis_value(id)?;
+        Ok(Id::parse(&id).unwrap_or(Id::FIRST))
+    }
+
+    /// Entries after an id, the oldest first, `PAGE` at most; and whether there may be more.
+    pub async fn after(&self, key: &[u8], id: Id) -> RedisResult<(Vec<Entry>, bool)> {
+        let mut command = cmd("XRANGE");
+        command
+            .arg(key)
+            .arg(format!("({id}"))
+            .arg("+")
+            .arg("COUNT")
+            .arg(PAGE);
+        let entries: Vec<Entry> = self.ask(&command).await?;
+        let is_full = entries.len() == PAGE;
+        Ok((entries, is_full))
+    }
+}
+
+/// Whether a connection is of no use any more.
+fn is_lost(error: &RedisError) -> bool {
+    error.is_io_error() || error.is_timeout() || error.is_unrecoverable_error()
+}
+
+#[derive(Clone)]
+enum State {
+    Begins,
+    Follows,
+    Ended(Problem),
+}
+
+/// One stream that is followed, until nobody holds it any more.
+pub(super) struct Follower {
+    key: Vec<u8>,
+    pub connections: Arc<Connections>,
+    followers: Arc<Followers>,
+    ring: Mutex<Ring>,
+    /// The number of the next event.
+    next: watch::Sender<u64>,
+    state: watch::Sender<State>,
+    task: Mutex<Option<AbortHandle>>,
+}
+
+impl Drop for Follower {
+    fn drop(&mut self) {
+        if let Some(task) = self
+            .task
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take()
+        {
+            task.abort();
+        }
+        let mut followers = self.followers.lock();
+        // Another one may have the key by now.
+        if followers
+            .get(&self.key)
+            .is_some_and(|one| one.strong_count() == 0)
+        {
+            followers.remove(&self.key);
+        }
+    }
+}
+
+impl Follower {
+    pub fn start(
+        key: &[u8],
+        connections: Arc<Connections>,
+        followers: Arc<Followers>,
+    ) -> Arc<Follower> {
+        let follower = Arc::new(Follower {
+            key: key.to_vec(),
+            connections: connections.clone(),
+            followers,
+            ring: Mutex::new(Ring::new(MOST_EVENTS, MOST_BYTES)),
+            next: watch::Sender::new(0),
+            state: watch::Sender::new(State::Begins),
+            task: Mutex::default(),
+        });
+        // It holds the follower weakly: who listens keeps it.
+        let following = Following {
+            key: key.to_vec(),
+            connections,
+            follower: Arc::downgrade(&follower),
+            last: Id::FIRST,
+        };
+        let task = tokio::spawn(following.run());
+        *follower.task.lock().unwrap_or_else(PoisonError::into_inner) = Some(task.abort_handle());
+        follower
+    }
+
+    pub fn key(&self) -> &[u8] {
+        &self.key
+    }
+
+    /// Waits until it knows where the stream ends now.
+    pub async fn ready(&self) -> Result<(), Problem> {
+        let mut state = self.state.subscribe();
+        let state = state
+            .wait_for(|state| !matches!(state, State::Begins))
+            .await;
+        match state.as_deref() {
+            Ok(State::Ended(problem)) => Err(problem.clone()),
+            _ => Ok(()),
+        }
+    }
+
+    pub fn has_ended(&self) -> bool {
+        matches!(&*self.state.borrow(), State::Ended(_))
+    }
+
+    /// Waits until it has ended.
+    pub async fn ended(&self) {
+        let mut state = self.state.subscribe();
+        let _ = state
+            .wait_for(|state| matches!(state, State::Ended(_)))
+            .await;
+    }
+
+    /// Where the stream is now: the number of the next event, and how often it has begun anew; and what tells that there is
+    /// another event.
+    pub fn now(&self) -> (u64, u64, watch::Receiver<u64>) {
+        let ring = self.ring();
+        (ring.next(), ring.era, self.next.subscribe())
+    }
+
+    /// The event of a number below the next one's; `None` when it is no longer there.
+    pub fn event(&self, number: u64) -> Option<Event> {
+        self.ring().get(number)
+    }
+
+    fn push(&self, id: Id, bytes: Bytes) {
+        let mut ring = self.ring();
+        ring.push(id, bytes);
+        // Within the lock, so that it only rises.
+        self.next.send_replace(ring.next());
+    }
+
+    fn ring(&self) -> MutexGuard<'_, Ring> {
+        self.ring.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The task of a follower.
+struct Following {
+    key: Vec<u8>,
+    connections: Arc<Connections>,
+    follower: Weak<Follower>,
+    /// The last entry that was heard of.
+    last: Id,
+}
+
+impl Following {
+    async fn run(mut self) {
+        let state = match self.begin().await {
+            Err(error) => State::Ended(problem_of(&error)),
+            Ok(()) => {
+                self.tell(State::Follows);
+                State::Ended(problem_of(&self.follow().await))
+            }
+        };
+        self.tell(state);
+    }
+
+    fn tell(&self, state: State) {
+        if let Some(follower) = self.follower.upgrade() {
+            follower.state.send_replace(state);
+        }
+    }
+
+    /// Learns where the stream ends now.
+    async fn begin(&mut self) -> RedisResult<()> {
+        self.last = self.connections.end(&self.key).await?;
+        Ok(())
+    }
+
+    /// Follows the stream until it is none any more. A Redis that does not answer is tried again.
+    async fn follow(&mut self) -> RedisError {
+        loop {
+            let error = match self.read().await {
+                Ok(never) => match never {},
+                Err(error) => error,
+            };
+            if !is_lost(&error) && matches!(error.code(), Some("WRONGTYPE" | "NOPERM")) {
+                return error;
+            }
+            sleep(PAUSE).await;
+        }
+    }
+
+    async fn read(&mut self) -> RedisResult<std::convert::Infallible> {
+        // The answers of this one take as long as Redis may wait.
+        let config = AsyncConnectionConfig::new()
+            .set_connection_timeout(Some(PATIENCE))
+            .set_response_timeout(None);
+        let client = &self.connections.client;
+        let mut connection = client
+            .get_multiplexed_async_connection_with_config(&config)
+            .await?;
+        loop {
+            let mut command = cmd("XREAD");
+            command.arg("COUNT").arg(PAGE);
+            command.arg("BLOCK").arg(BLOCK.as_millis() as u64);
+            command
+                .arg("STREAMS")
+                .arg(&self.key)
+                .arg(self.last.to_string());
+            // A connection that died silently does not answer.
+            let answer = timeout(BLOCK + PATIENCE, command.query_async(&mut connection)).await;
+            let answer: Option<Vec<(Value, Vec<Entry>)>> = match answer {
+                Ok(answer) => answer?,
+                Err(_) => return Err(std::io::Error::from(std::io::ErrorKind::TimedOut).into()),
+            };
+            match answer.and_then(|mut streams| streams.pop()) {
+                Some((_, entries)) => self.heard(entries),
+                None => self.look_again().await?,
+            }
+        }
+    }
+
+    fn heard(&mut self, entries: Vec<Entry>) {
+        let Some(follower) = self.follower.upgrade() else {
+            return;
+        };
+        for entry in entries {
+            let Some(id) = Id::parse(&entry.0) else {
+                continue;
+            };
+            self.last = id;
+            follower.push(id, event(&entry));
+        }
+    }
+
+    /// A stream that was deleted begins anew, perhaps with ids that were there before.
+    async fn look_again(&mut self) -> RedisResult<()> {
+        if self.connections.end(&self.key).await? < self.last {
+            self.last = Id::FIRST;
+            if let Some(follower) = self.follower.upgrade() {
+                follower.ring().era += 1;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// An entry as an event (HTML, "Server-sent events"): its data is JSON, in the form that XRANGE has it. Bytes that are no
+/// text are shown as replacement characters, as in all JSON of replies.
+pub(super) fn event((id, fields): &Entry) -> Bytes {
+    let fields: Vec<_> = fields
+        .iter()
+        .map(|field| String::from_utf8_lossy(field))
+        .collect();
+    let data = serde_json::json!([id, fields]);
+    Bytes::from(format!("id: {id}\ndata: {data}\n\n"))
+}

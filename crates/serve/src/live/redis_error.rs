@@ -1,0 +1,35 @@
+//! What an error of Redis is to a client.
+
+use crate::app::{report, unavailable};
+use http::StatusCode;
+use polycache_http::Problem;
+use redis::RedisError;
+
+/// 409 for a key of another type, 400 for arguments that Redis does not take, 403 for what the server's user may not do, 503
+/// where there is no answer or it may pass, else 502.
+pub(crate) fn problem_of(error: &RedisError) -> Problem {
+    match error.code() {
+        // The connection, or the time, failed.
+        None => unavailable("Redis does not answer now; try again."),
+        Some("WRONGTYPE") => {
+            let detail = "The key holds another type than the command reads.";
+            Problem::new(StatusCode::CONFLICT, detail)
+        }
+        Some("ERR") => {
+            let detail = format!("Redis says: {}.", error.detail().unwrap_or("error"));
+            Problem::new(StatusCode::BAD_REQUEST, detail)
+        }
+        Some("NOPERM" | "NOAUTH") => {
+            let detail = "The server's user of Redis may not read this.";
+            Problem::new(StatusCode::FORBIDDEN, detail)
+        }
+        Some("LOADING" | "TRYAGAIN" | "CLUSTERDOWN" | "MASTERDOWN" | "BUSY") => {
+            unavailable("Redis cannot answer now; try again.")
+        }
+        Some(_) => {
+            report(&format!("Redis: {error}"));
+            let detail = "Redis refused the command; the server's log says why.";
+            Problem::new(StatusCode::BAD_GATEWAY, detail)
+        }
+    }
+}
