@@ -383,9 +383,7 @@ class Reads:
         """The reply that this host has and may be served, and where it was found."""
     def stands(self, origin: ReadOrigin) -> bool:
         """Whether a reply that was found there may be served again."""
-    def begin(
-        self, name: bytes, keys: Sequence[bytes], waited: float
-    ) -> ReadTicket | float | None:
+    def begin(self, name: bytes, keys: Sequence[bytes], waited: float) -> ReadTicket | float | None:
         """Begins a read whose caller has waited so many seconds for others: a ticket that ends it,
         or the seconds after which to begin again; None: look again."""
     def fill(
