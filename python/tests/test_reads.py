@@ -19,6 +19,7 @@ from servers import INSTALLED, Server, started
 
 from polycache import InvalidArgument
 from polycache.reads import UncacheableRead, cached
+from polycache.reads.json import json_of
 from polycache.reads.plan import said
 from polycache.redis_namespace import namespaced
 
@@ -229,6 +230,38 @@ def test_every_caller_has_its_own_reply(server: Server) -> None:
     with cached(client, **options(memory={"isolation": "none"})) as reads:
         keeping(reads, lambda: reads.lrange("l", 0, -1))
         assert reads.lrange("l", 0, -1) is reads.lrange("l", 0, -1)
+
+
+def test_a_reply_is_encoded_once(server: Server) -> None:
+    client = plain(server)
+    client.xadd("j", {"a": "1"}, id="1-1")
+    with cached(client, **options()) as reads:
+        keeping(reads, lambda: reads.json.xrange("j", "-", "+"))
+        page = reads.json.xrange("j", "-", "+")
+        assert reads.json.xrange("j", "-", "+") is page
+        assert page.bytes == b'[["1-1",{"a":"1"}]]'
+        client.xadd("j", {"b": "2"}, id="2-1")
+        until("it changes", lambda: reads.json.xrange("j", "-", "+").etag != page.etag)
+        with pytest.raises(UncacheableRead):
+            reads.json.set("j", "1")
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (b"\xffa\xc3\xbc", '"\ufffda\u00fc"'),
+        ({"b": 1, "10": 2, "2": 3}, '{"2":3,"10":2,"b":1}'),
+        ({"s", "a"}, '["a","s"]'),
+        (
+            [1.0, 2.5, 1e21, 1e-7, 1e16, 0.00001, -0.0, -1.5e300],
+            "[1,2.5,1e+21,1e-7,10000000000000000,0.00001,0,-1.5e+300]",
+        ),
+        ((None, True, float("inf"), 2**70), "[null,true,null,1180591620717411303424]"),
+        ("\ud800\x1f\u2028", '"\\ud800\\u001f\u2028"'),
+    ],
+)
+def test_json_is_typescripts(value: object, text: str) -> None:
+    assert json_of(value) == text.encode()
 
 
 def test_numbers_of_other_types_are_other_calls(server: Server) -> None:

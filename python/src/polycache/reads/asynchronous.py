@@ -7,6 +7,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from .. import _native
+from ..http.representation import Representation
 from .kept import handed_out
 from .reads import Read, Reads, refused
 from .stats import ReadStats
@@ -47,6 +48,12 @@ class AsyncCachedReads:
         method.__name__ = name
         self.__dict__[name] = method
         return method
+
+    @property
+    def json(self) -> "AsyncJson":
+        """The same methods; each gives the JSON of the reply as bytes, encoded once for each
+        change."""
+        return AsyncJson(self)
 
     def forget(self, *keys: str | bytes) -> None:
         """Has reads of these keys read anew on this host: for what the program has just written."""
@@ -135,3 +142,29 @@ class AsyncCachedReads:
             reads.native.fail(read.name, read.keys, ticket)
             raise
         return reads.ended(read, ticket, sent, replies)
+
+
+class AsyncJson:
+    """The methods of cached reads, which give a `polycache.http.Representation`."""
+
+    __slots__ = ("_outer",)
+
+    def __init__(self, outer: AsyncCachedReads) -> None:
+        self._outer = outer
+
+    def __getattr__(self, name: str) -> Callable[..., Coroutine[Any, Any, Representation]]:
+        outer, reads = self._outer, self._outer._reads
+        if not reads.method(name):
+            refuse: Any = getattr(outer, name)
+            return refuse  # type: ignore[no-any-return]
+
+        async def method(*args: Any, **options: Any) -> Representation:
+            call = reads.call(name, args, options)
+            if call is not None and (found := reads.kept.get(("json", call))) is not None:
+                reads.stats.memory_hits += 1
+                made: Representation = found[0]
+                return made
+            landed = await outer._landed(call, name, args, options)
+            return reads.represented(name, args, options, landed)
+
+        return method

@@ -13,8 +13,10 @@ from .. import _native
 from ..cache import Cache
 from ..durations import Duration
 from ..errors import Closed, InvalidArgument
+from ..http.representation import Representation
 from .expiry import expiry_of, questions
-from .kept import KeptReplies, pack, unpack
+from .json import json_of
+from .kept import KeptReplies, handed_out, pack, unpack
 from .name import call_of, name_of
 from .plan import Plan, is_read, plan_of, refusal
 from .stats import WHYS, ReadStats
@@ -161,6 +163,18 @@ class Reads:
         if name is not None:
             uncached = self.stats.uncached
             setattr(uncached, name, getattr(uncached, name) + 1)
+
+    def represented(
+        self, method: str, args: tuple[Any, ...], options: dict[str, Any], kept: Any
+    ) -> Representation:
+        """The JSON of a reply that was just handed out, kept beside it."""
+        call = self.call(method, args, options)
+        beside = self.kept.get(call) if call is not None else None
+        representation = Representation(json_of(handed_out(kept if beside is None else beside[0])))
+        if beside is not None:
+            # It stands as long as the reply does that it was made of.
+            self.kept.put(("json", call), representation, beside[1], representation.size)
+        return representation
 
     def forget(self, keys: Sequence[Any]) -> None:
         # What is under way was begun before the write, perhaps.

@@ -7,6 +7,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from .. import _native
+from ..http.representation import Representation
 from .kept import handed_out
 from .reads import Read, Reads, refused
 from .stats import ReadStats
@@ -49,6 +50,12 @@ class CachedReads:
         method.__name__ = name
         self.__dict__[name] = method
         return method
+
+    @property
+    def json(self) -> "Json":
+        """The same methods; each gives the JSON of the reply as bytes, encoded once for each
+        change."""
+        return Json(self)
 
     def forget(self, *keys: str | bytes) -> None:
         """Has reads of these keys read anew on this host: for what the program has just written."""
@@ -153,3 +160,29 @@ class CachedReads:
             reads.native.fail(read.name, read.keys, ticket)
             raise
         return reads.ended(read, ticket, sent, replies)
+
+
+class Json:
+    """The methods of cached reads, which give a `polycache.http.Representation`."""
+
+    __slots__ = ("_outer",)
+
+    def __init__(self, outer: CachedReads) -> None:
+        self._outer = outer
+
+    def __getattr__(self, name: str) -> Callable[..., Representation]:
+        outer, reads = self._outer, self._outer._reads
+        if not reads.method(name):
+            refuse: Any = getattr(outer, name)
+            return refuse  # type: ignore[no-any-return]
+
+        def method(*args: Any, **options: Any) -> Representation:
+            call = reads.call(name, args, options)
+            if call is not None and (found := reads.kept.get(("json", call))) is not None:
+                reads.stats.memory_hits += 1
+                made: Representation = found[0]
+                return made
+            landed = outer._landed(call, name, args, options)
+            return reads.represented(name, args, options, landed)
+
+        return method

@@ -8,10 +8,16 @@ if TYPE_CHECKING:
     import redis
     import redis.asyncio
 
+    from .asynchronous import AsyncJson
     from .stats import ReadStats
+    from .synchronous import Json
 
     class CachedReads(redis.Redis):
         """The client's methods that read; others raise `UncacheableRead`."""
+
+        @property
+        def json(self) -> Json:  # type: ignore[override]
+            """The same methods; each gives the JSON of the reply, encoded once for each change."""
 
         def forget(self, *keys: str | bytes) -> None:
             """Has reads of these keys read anew on this host: for what the program has just
@@ -24,6 +30,10 @@ if TYPE_CHECKING:
 
     class AsyncCachedReads(redis.asyncio.Redis):
         """The client's methods that read; others raise `UncacheableRead`."""
+
+        @property
+        def json(self) -> AsyncJson:  # type: ignore[override]
+            """The same methods; each gives the JSON of the reply, encoded once for each change."""
 
         def forget(self, *keys: str | bytes) -> None:
             """Has reads of these keys read anew on this host: for what the program has just
