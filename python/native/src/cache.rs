@@ -65,6 +65,14 @@ impl Cache {
         }
     }
 
+    /// The engine of a cache with a directory or a server.
+    pub fn engine(&self) -> Option<&polycache::Cache> {
+        match &self.tiers {
+            Host(handle) => Some(&handle.cache),
+            InMemory(_) => None,
+        }
+    }
+
     pub fn tiers(&self) -> &dyn Tiers {
         match &self.tiers {
             Host(handle) => handle,

@@ -33,6 +33,7 @@ mod memory;
 mod named;
 mod options;
 mod own;
+mod reads;
 mod remote;
 mod statistics;
 mod tiers;
@@ -69,6 +70,8 @@ mod _native {
     use crate::named::Named;
     #[pymodule_export]
     use crate::own::forked;
+    #[pymodule_export]
+    use crate::reads::{Origin, Reads, Ticket};
 
     #[pymodule_init]
     fn init(module: &pyo3::Bound<'_, pyo3::types::PyModule>) -> pyo3::PyResult<()> {

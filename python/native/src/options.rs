@@ -338,7 +338,7 @@ fn size(name: &str, value: &Bound<'_, PyAny>) -> PyResult<u64> {
 }
 
 /// How far a read may be behind; 0, which is no other duration, means not at all.
-fn staleness(value: &Bound<'_, PyAny>) -> PyResult<Duration> {
+pub fn staleness(value: &Bound<'_, PyAny>) -> PyResult<Duration> {
     let is_number = value.is_instance_of::<PyInt>() && !value.is_instance_of::<PyBool>();
     if is_number && value.extract::<i64>().is_ok_and(|number| number == 0) {
         return Ok(Duration::ZERO);

@@ -354,3 +354,50 @@ def decode_entry(
 def cli(arguments: Sequence[str]) -> int: ...
 def full_key(namespace: list[str], key: str | bytes) -> bytes: ...
 def key_hash(key: bytes, seed: int) -> int: ...
+
+class ReadOrigin:
+    """Where a reply was found."""
+
+class ReadTicket:
+    """A read that was begun, until it ends."""
+
+    @property
+    def why(self) -> int:
+        """Why the reply will not be kept: 0, it will be; else as `WHYS` of reads/stats.py says."""
+    @property
+    def asks(self) -> bytes | None:
+        """The key that the same connection is asked for by GETEX after the read."""
+
+class Reads:
+    """The cached reads of a cache with a server."""
+
+    def __new__(cls, cache: Cache, prefixes: Sequence[bytes]) -> Self: ...
+    @staticmethod
+    def seconds(max_staleness: Duration) -> float:
+        """The option `max_staleness` in seconds."""
+    def know(self) -> bool:
+        """Asks the server who it is, unless that is known; whether it answers."""
+    def is_known(self) -> bool:
+        """Whether that is known."""
+    def near(self, name: bytes, keys: Sequence[bytes]) -> tuple[bytes, ReadOrigin] | None:
+        """The reply that this host has and may be served, and where it was found."""
+    def stands(self, origin: ReadOrigin) -> bool:
+        """Whether a reply that was found there may be served again."""
+    def begin(self, name: bytes, keys: Sequence[bytes], waited: float) -> ReadTicket | float | None:
+        """Begins a read whose caller has waited so many seconds for others: a ticket that ends it,
+        or the seconds after which to begin again; None: look again."""
+    def fill(
+        self,
+        name: bytes,
+        keys: Sequence[bytes],
+        ticket: ReadTicket,
+        answer: bytes | None,
+        reply: bytes | None,
+        expires: int,
+    ) -> bool:
+        """Ends a read with its reply and when that expires, in milliseconds since 1970 (0: never);
+        None: it is not to be kept. Whether it is kept."""
+    def fail(self, name: bytes, keys: Sequence[bytes], ticket: ReadTicket) -> None:
+        """Ends a read without a reply."""
+    def forget(self, key: bytes) -> None:
+        """Removes what is kept of reads of this key, from this host."""

@@ -188,6 +188,13 @@ class Closed(PolycacheError):
     code = "closed"
 
 
+class UncacheableRead(PolycacheError):
+    """The reply of a Redis command cannot be cached; the message says why. Send it by the client
+    itself."""
+
+    code = "uncacheable_read"
+
+
 class UnknownCommand(PolycacheError):
     """An unknown Redis command: it is unclear which of its words are keys."""
 

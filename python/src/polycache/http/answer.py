@@ -1,0 +1,70 @@
+"""What HTTP says to a request for a representation (RFC 9110)."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+from .accept_encoding import choose_coding
+from .entity_tag import match_names, none_match_names
+from .policy import Policy
+from .problem import problem_answer
+
+Headers = Mapping[str, str] | Iterable[tuple[str, str]]
+"""The fields of a request, by names in any case."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """An answer, before it is written in the way of a server."""
+
+    status: int
+    headers: list[tuple[str, str]]
+    """Names are in lower case."""
+    body: bytes
+    """Empty where there is none, as for HEAD."""
+
+
+class Selectable(Protocol):
+    """What is asked for, in any coding."""
+
+    @property
+    def size(self) -> int: ...
+    def _codings(self, policy: Policy) -> tuple[str, ...]: ...
+    def _selected(
+        self, coding: str, policy: Policy
+    ) -> tuple[bytes, str | None, list[tuple[str, str]], list[tuple[str, str]]]:
+        """The bytes, their tag, the fields of 200 and those of 304."""
+
+
+def chosen(subject: Selectable, policy: Policy, accept_encoding: str | None) -> str | None:
+    """The coding that a request gets."""
+    is_small = subject.size < policy.compress_from
+    return choose_coding(accept_encoding, subject._codings(policy), is_small)
+
+
+def answer(subject: Selectable, policy: Policy, method: str, headers: Headers) -> Answer:
+    """405 for another method than GET and HEAD; 406 where nothing that there is is acceptable; 412
+    where If-Match names another tag, 304 where If-None-Match names this one; else 200."""
+    if method not in ("GET", "HEAD"):
+        return problem_answer(405, method)
+    fields = fields_of(headers)
+    coding = chosen(subject, policy, fields.get("accept-encoding"))
+    if coding is None:
+        return problem_answer(406, method)
+    content, etag, full, unmodified = subject._selected(coding, policy)
+    if_match, if_none_match = fields.get("if-match"), fields.get("if-none-match")
+    if if_match is not None and not match_names(if_match, etag):
+        return problem_answer(412, method)
+    if if_none_match is not None and none_match_names(if_none_match, etag):
+        return Answer(304, unmodified, b"")
+    return Answer(200, full, b"" if method == "HEAD" else content)
+
+
+def fields_of(headers: Headers) -> dict[str, str]:
+    """By name in lower case; fields of one name are a list (RFC 9110 5.3)."""
+    pairs = headers.items() if isinstance(headers, Mapping) else headers
+    fields: dict[str, str] = {}
+    for name, value in pairs:
+        key = name.lower()
+        fields[key] = f"{fields[key]}, {value}" if key in fields else value
+    return fields

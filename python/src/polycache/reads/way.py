@@ -1,0 +1,208 @@
+"""How a client of redis-py makes and sends commands."""
+
+from collections.abc import Callable, Sequence
+from copy import copy
+from functools import partial
+from typing import Any, NamedTuple
+
+import redis
+import redis.asyncio
+from redis.client import NEVER_DECODE, Pipeline
+from redis.sentinel import SentinelConnectionPool
+
+from ..errors import InvalidArgument, UncacheableRead
+from ..redis_namespace.command_table import Command
+from ..redis_namespace.pool import Pool
+from ..redis_namespace.prefix import Prefix
+from ..redis_namespace.session import Rewriter, apart
+from .kept import FORMAT
+
+_SETTINGS = (
+    *("protocol", "decode_responses", "encoding", "encoding_errors", "legacy_responses"),
+    *("parser_class", "command_packer"),
+)
+"""Settings of a client that change what it makes of a reply."""
+RAW: dict[str, Any] = {NEVER_DECODE: []}
+
+
+class Captured:
+    """The command that a method of a client would have sent; what an async one awaits, too."""
+
+    __slots__ = ("options", "words")
+
+    def __init__(self, words: tuple[Any, ...], options: dict[str, Any]) -> None:
+        self.words = words
+        self.options = options
+
+    def __await__(self) -> Any:
+        return self
+        yield
+
+
+class Prepared(NamedTuple):
+    """A command with the prefixes of its namespaces."""
+
+    words: Sequence[Any]
+    options: dict[str, Any]
+    undo: Callable[[Any], Any] | None
+    """Takes the prefixes off the reply."""
+
+
+class Way:
+    """Of a `redis.Redis` or a `redis.asyncio.Redis`, or a namespace of one.
+
+    Raises InvalidArgument for a client whose replies cannot be cached, with the reason.
+    """
+
+    def __init__(self, client: Any) -> None:
+        self.client, self.rewriters = _bare(client)
+        _check(self.client)
+        pool = self.client.connection_pool
+        self.encoder = pool.get_encoder()
+        settings = pool.connection_kwargs
+        said = [f"{name}={settings[name]}" for name in _SETTINGS if settings.get(name) is not None]
+        self._shape = " ".join(["redis-py", redis.__version__, *said, f"marshal {FORMAT}"])
+        self._view = _view(client)
+
+    def space(self) -> object:
+        """What tells the namespace of this moment from others."""
+        if not self.rewriters:
+            return None
+        return tuple([(one.fixed or one.prefix).text for one in self.rewriters])
+
+    def has(self, method: str) -> bool:
+        return callable(getattr(self._view, method, None))
+
+    def prepare(self, method: str, args: Sequence[Any], options: dict[str, Any]) -> Prepared:
+        """The command that a method makes."""
+        made = getattr(self._view, method)(*args, **options)
+        if not isinstance(made, Captured):
+            made = _awaited(made)
+        if not isinstance(made, Captured):
+            raise UncacheableRead(f"{method} does more than to send one command")
+        given = {name: one for name, one in made.options.items() if name != "keys"}
+        return self._with_prefixes(made.words, given)
+
+    def key(self, name: Any) -> bytes:
+        """A key as it is sent."""
+        words = self._with_prefixes(("GET", name), {}).words
+        return self.encoded(words[1])
+
+    def encoded(self, word: Any) -> bytes:
+        return bytes(self.encoder.encode(word))
+
+    def shape(self, method: str, words: Sequence[Any], options: dict[str, Any]) -> str:
+        """What the client's replies are told from those of others."""
+        callback = self.client.response_callbacks.get(_text(words[0]))
+        code = getattr(callback, "__code__", None)
+        made = (
+            f"{getattr(callback, '__module__', '')}.{getattr(callback, '__qualname__', callback)}"
+        )
+        if callback is None or code is not None:
+            made = f"{made}:{getattr(code, 'co_firstlineno', '')}"
+        return f"{self._shape} {method} {made} {sorted(map(repr, options.items()))}"
+
+    def pipeline(self, prepared: Prepared) -> Any:
+        """A pipeline of the client, which takes a reply's prefixes off before it is parsed."""
+        pipe = self.client.pipeline(transaction=False)
+        if prepared.undo is not None:
+            name, undo = _text(prepared.words[0]), prepared.undo
+            callbacks = copy(pipe.response_callbacks)
+            own = callbacks.get(name)
+
+            def parsed(reply: Any, **options: Any) -> Any:
+                reply = undo(reply)
+                return own(reply, **options) if own else reply
+
+            callbacks[name] = parsed
+            pipe.response_callbacks = callbacks
+        return pipe
+
+    def _with_prefixes(self, words: Sequence[Any], options: dict[str, Any]) -> Prepared:
+        undo: list[Callable[[Any], Any]] = []
+        for rewriter in self.rewriters:
+            plain = rewriter.plain(words)
+            if plain is not None:
+                words = plain
+                continue
+            found = apart(words)
+            command, prefix = rewriter.table.find(found), rewriter.fixed or rewriter.prefix
+            words = command.rewrite(found, prefix)
+            if command.stripped:
+                undo.append(partial(_taken_off, command, prefix))
+        if not undo:
+            return Prepared(words, options, None)
+
+        def undone(reply: Any) -> Any:
+            # The namespace next to the server first.
+            for one in reversed(undo):
+                reply = one(reply)
+            return reply
+
+        return Prepared(words, options, undone)
+
+
+def _taken_off(command: Command, prefix: Prefix, reply: Any) -> Any:
+    return command.taken_off(reply, prefix)
+
+
+def _text(name: Any) -> str:
+    return name.decode("latin-1") if isinstance(name, bytes) else str(name)
+
+
+def _awaited(made: Any) -> Any:
+    """The result of a coroutine that waits for nothing but its command."""
+    send = getattr(made, "send", None)
+    if send is None or not hasattr(made, "close"):
+        return made
+    try:
+        send(None)
+    except StopIteration as done:
+        return done.value
+    made.close()
+    return made
+
+
+def _view(client: Any) -> Any:
+    """A copy that captures commands instead of sending them."""
+    view = copy(client)
+    view.connection = None
+    # The client closes its pool when it is forgotten, and not its copy.
+    view.auto_close_connection_pool = False
+
+    def execute_command(*words: Any, **options: Any) -> Captured:
+        return Captured(words, options)
+
+    vars(view)["execute_command"] = execute_command
+    return view
+
+
+def _bare(client: Any) -> tuple[Any, list[Rewriter]]:
+    """The client that sends, and the namespaces that were put on it, the outermost first."""
+    rewriters = []
+    while isinstance(pool := getattr(client, "connection_pool", None), Pool):
+        rewriters.append(pool._rewriter)
+        client = pool._client
+    return client, rewriters
+
+
+def _check(client: Any) -> None:
+    kinds = (redis.Redis, redis.asyncio.Redis)
+    pipelines = (Pipeline, redis.asyncio.client.Pipeline)
+    if not isinstance(client, kinds) or isinstance(client, pipelines):
+        raise InvalidArgument(
+            "cached takes a redis.Redis or a redis.asyncio.Redis, or a namespace of one; no "
+            "cluster and no pipeline: their connections do not show which server has answered. Not "
+            f"{type(client).__module__}.{type(client).__qualname__}"
+        )
+    pool = client.connection_pool
+    if isinstance(pool, (SentinelConnectionPool, redis.asyncio.sentinel.SentinelConnectionPool)):
+        raise InvalidArgument(
+            "cached takes no client of a Sentinel yet: its replicas may answer, and its "
+            "connections do not show which server has answered"
+        )
+    if getattr(pool, "cache", None) is not None:
+        raise InvalidArgument(
+            "the client has a cache of its own (cache_config), which hears of writes in its own "
+            "time: make it without one"
+        )

@@ -1,0 +1,510 @@
+"""Cached reads of redis-py's clients over real servers (spec/reads.md)."""
+
+import gc
+import json
+import multiprocessing
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+import redis
+from redis.cache import CacheConfig
+from servers import INSTALLED, Server, started
+
+from polycache import InvalidArgument
+from polycache.reads import UncacheableRead, cached
+from polycache.reads.json import json_of
+from polycache.reads.plan import said
+from polycache.redis_namespace import namespaced
+
+pytestmark = pytest.mark.skipif(not INSTALLED, reason="no server is installed")
+PATIENCE = 20.0
+ROOT = Path(__file__).parents[2]
+_NUMBER = iter(range(10**6))
+
+
+@pytest.fixture(scope="module", params=INSTALLED)
+def shared(request: pytest.FixtureRequest) -> Iterator[Server]:
+    with started(request.param) as server:
+        yield server
+
+
+@pytest.fixture
+def server(shared: Server) -> Iterator[Server]:
+    with plain(shared) as client:
+        client.flushall()
+    yield shared
+    gc.collect()
+
+
+@pytest.fixture
+def own() -> Iterator[Server]:
+    """A server that the test may stop."""
+    with started(INSTALLED[0]) as server:
+        yield server
+    gc.collect()
+
+
+def plain(server: Server) -> redis.Redis:
+    return redis.Redis(port=server.port, decode_responses=True)
+
+
+def options(**given: Any) -> dict[str, Any]:
+    prefix = f"reads-{os.getpid()}-{next(_NUMBER)}"
+    return {"prefix": prefix, "timeout": "5s", "max_staleness": "10s"} | given
+
+
+def until(what: str, holds: Callable[[], object]) -> None:
+    deadline = time.monotonic() + PATIENCE
+    while not holds():
+        assert time.monotonic() < deadline, f"never: {what}"
+        time.sleep(0.002)
+
+
+def keeping(reads: Any, read: Callable[[], object]) -> None:
+    """Waits until a read is kept."""
+
+    def look() -> bool:
+        before = reads.stats().memory_hits
+        read()
+        read()
+        return bool(reads.stats().memory_hits > before)
+
+    until("the reply is kept", look)
+
+
+def fill(client: redis.Redis) -> None:
+    for name in ("one", "two", "three"):
+        client.xadd("k:x", {"name": name, "n": "1"})
+    client.hset("k:h", mapping={"a": "1", "b": "zwei", "ü": "ö"})
+    client.rpush("k:l", "a", "b", "c", "a")
+    client.zadd("k:z", {"a": 1, "b": 2.5, "c": float("inf")})
+    client.zadd("k:y", {"b": 1})
+    client.sadd("k:s", "m", "n")
+    client.sadd("k:r", "m")
+    client.set("k:t", "text")
+    client.set("k:u", "tempest")
+    client.geoadd("k:g", (13.361389, 38.115556, "Palermo", 15.087269, 37.502669, "Catania"))
+    client.pfadd("k:p", "a", "b")
+
+
+SCRIPT = "return {redis.call('get', KEYS[1]), ARGV[1], 7}"
+Call = tuple[str, tuple[Any, ...], dict[str, Any]]
+
+
+def call(method: str, *args: Any, **options: Any) -> Call:
+    return method, args, options
+
+
+CALLS: list[Call] = [
+    call("bitcount", "k:t"),
+    call("bitfield_ro", "k:t", "u8", 0),
+    call("bitpos", "k:t", 1),
+    call("dump", "k:t"),
+    call("eval_ro", SCRIPT, 1, "k:t", "x"),
+    call("exists", "k:t", "k:none"),
+    call("geodist", "k:g", "Palermo", "Catania", unit="km"),
+    call("geohash", "k:g", "Palermo"),
+    call("geopos", "k:g", "Palermo", "none"),
+    call("execute_command", "GEORADIUS_RO", "k:g", 15, 37, 200, "km"),
+    call("execute_command", "GEORADIUSBYMEMBER_RO", "k:g", "Palermo", 200, "km"),
+    call("geosearch", "k:g", longitude=15, latitude=37, radius=200, unit="km", withdist=True),
+    call("get", "k:t"),
+    call("get", "k:none"),
+    call("getbit", "k:t", 3),
+    call("getrange", "k:t", 0, 1),
+    call("hexists", "k:h", "a"),
+    call("hget", "k:h", "b"),
+    call("hgetall", "k:h"),
+    call("hkeys", "k:h"),
+    call("hlen", "k:h"),
+    call("hmget", "k:h", ["a", "none"]),
+    call("hmget", "k:h", "a", "none"),
+    call("hstrlen", "k:h", "b"),
+    call("hvals", "k:h"),
+    call("lcs", "k:t", "k:u"),
+    call("lindex", "k:l", 1),
+    call("llen", "k:l"),
+    call("lpos", "k:l", "a", count=2),
+    call("lrange", "k:l", 0, -1),
+    call("mget", "k:t", "k:none"),
+    call("mget", ["k:t", "k:u"]),
+    call("pfcount", "k:p"),
+    call("scard", "k:s"),
+    call("sdiff", "k:s", "k:r"),
+    call("sinter", "k:s", "k:r"),
+    call("sintercard", 2, ["k:s", "k:r"]),
+    call("sismember", "k:s", "m"),
+    call("smembers", "k:s"),
+    call("smismember", "k:s", "m", "none"),
+    call("execute_command", "SORT_RO", "k:l", "ALPHA"),
+    call("strlen", "k:t"),
+    call("substr", "k:t", 1, 2),
+    call("sunion", "k:s", "k:r"),
+    call("type", "k:t"),
+    call("xlen", "k:x"),
+    call("xrange", "k:x", "-", "+"),
+    call("xrange", "k:x", count=2),
+    call("xread", {"k:x": "0"}, count=2),
+    call("xrevrange", "k:x"),
+    call("zcard", "k:z"),
+    call("zcount", "k:z", "-inf", "+inf"),
+    call("zdiff", ["k:z", "k:y"]),
+    call("zinter", ["k:z", "k:y"], withscores=True),
+    call("zintercard", 2, ["k:z", "k:y"]),
+    call("zlexcount", "k:z", "-", "+"),
+    call("zmscore", "k:z", ["a", "none"]),
+    call("zrange", "k:z", 0, -1),
+    call("zrange", "k:z", 0, -1, withscores=True),
+    call("zrange", "k:z", 0, -1, desc=True),
+    call("zrangebylex", "k:z", "-", "+"),
+    call("zrangebyscore", "k:z", "-inf", "+inf", withscores=True),
+    call("zrank", "k:z", "b"),
+    call("zrevrange", "k:z", 0, -1),
+    call("zrevrangebylex", "k:z", "+", "-"),
+    call("zrevrangebyscore", "k:z", "+inf", "-inf"),
+    call("zrevrank", "k:z", "b"),
+    call("zscore", "k:z", "c"),
+    call("zunion", ["k:z", "k:y"], withscores=True),
+    call("execute_command", "LRANGE", "k:l", "0", "-1"),
+]
+CLIENTS: dict[str, dict[str, Any]] = {
+    "bytes": {},
+    "text": {"decode_responses": True},
+    "RESP3": {"protocol": 3, "decode_responses": True},
+}
+
+
+def test_every_command_is_tried() -> None:
+    with_method = {name for name in said()["reads"] if hasattr(redis.Redis, name.lower())}
+    tried = {method.upper() for method, _, _ in CALLS}
+    # A script has to be known to the server first. redis-py's `sort_ro` sends SORT.
+    assert with_method - tried <= {"EVALSHA_RO", "SORT_RO"}
+
+
+@pytest.mark.parametrize("kind", CLIENTS)
+def test_a_hit_is_the_clients_reply(kind: str, server: Server, tmp_path: Path) -> None:
+    fill(plain(server))
+    client = redis.Redis(port=server.port, **CLIENTS[kind])
+    given = options(path=tmp_path, limit="16MiB")
+    with cached(client, **given) as reads, cached(client, **given) as other:
+        keeping(reads, lambda: reads.get("k:t"))
+        for method, args, named in CALLS:
+            expected = getattr(client, method)(*args, **named)
+            assert getattr(reads, method)(*args, **named) == expected, method
+            # PFCOUNT writes what it has counted, once.
+            keeping(reads, partial(getattr(reads, method), *args, **named))
+            again = getattr(reads, method)(*args, **named)
+            assert again == expected, method
+            assert type(again) is type(expected), method
+            hits, sent = other.stats().host_hits, other.stats().sent
+            assert getattr(other, method)(*args, **named) == expected, method
+            stats = other.stats()
+            assert stats.sent == sent, method
+            assert stats.host_hits + stats.memory_hits > hits, method
+    client.close()
+
+
+def test_a_script_by_its_digest(server: Server) -> None:
+    client = plain(server)
+    client.set("k", "1")
+    digest = client.script_load("return redis.call('get', KEYS[1])")
+    with cached(client, **options()) as reads:
+        keeping(reads, lambda: reads.evalsha_ro(digest, 1, "k"))
+        assert reads.evalsha_ro(digest, 1, "k") == "1"
+
+
+def test_every_caller_has_its_own_reply(server: Server) -> None:
+    client = plain(server)
+    client.rpush("l", "a")
+    with cached(client, **options()) as reads:
+        keeping(reads, lambda: reads.lrange("l", 0, -1))
+        reads.lrange("l", 0, -1).append("mine")
+        assert reads.lrange("l", 0, -1) == ["a"]
+    with cached(client, **options(memory={"isolation": "none"})) as reads:
+        keeping(reads, lambda: reads.lrange("l", 0, -1))
+        assert reads.lrange("l", 0, -1) is reads.lrange("l", 0, -1)
+
+
+def test_a_reply_is_encoded_once(server: Server) -> None:
+    client = plain(server)
+    client.xadd("j", {"a": "1"}, id="1-1")
+    with cached(client, **options()) as reads:
+        keeping(reads, lambda: reads.json.xrange("j", "-", "+"))
+        page = reads.json.xrange("j", "-", "+")
+        assert reads.json.xrange("j", "-", "+") is page
+        assert page.bytes == b'[["1-1",{"a":"1"}]]'
+        client.xadd("j", {"b": "2"}, id="2-1")
+        until("it changes", lambda: reads.json.xrange("j", "-", "+").etag != page.etag)
+        with pytest.raises(UncacheableRead):
+            reads.json.set("j", "1")
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (b"\xffa\xc3\xbc", '"\ufffda\u00fc"'),
+        ({"b": 1, "10": 2, "2": 3}, '{"2":3,"10":2,"b":1}'),
+        ({"s", "a"}, '["a","s"]'),
+        (
+            [1.0, 2.5, 1e21, 1e-7, 1e16, 0.00001, -0.0, -1.5e300],
+            "[1,2.5,1e+21,1e-7,10000000000000000,0.00001,0,-1.5e+300]",
+        ),
+        ((None, True, float("inf"), 2**70), "[null,true,null,1180591620717411303424]"),
+        ("\ud800\x1f\u2028", '"\\ud800\\u001f\u2028"'),
+    ],
+)
+def test_json_is_typescripts(value: object, text: str) -> None:
+    assert json_of(value) == text.encode()
+
+
+def test_numbers_of_other_types_are_other_calls(server: Server) -> None:
+    client = plain(server)
+    client.hset("h", mapping={"1": "int", "1.0": "float"})
+    with cached(client, **options()) as reads:
+        keeping(reads, lambda: reads.hget("h", 1))
+        assert reads.hget("h", 1) == "int"
+        assert reads.hget("h", 1.0) == "float"
+
+
+def test_what_others_write_is_shown(server: Server, tmp_path: Path) -> None:
+    client, other = plain(server), plain(server)
+    with cached(client, **options(path=tmp_path, limit="16MiB")) as reads:
+        changes: list[tuple[Callable[[], object], str | None]] = [
+            (lambda: other.set("a", "1"), "1"),
+            (lambda: other.append("a", "3"), "13"),
+            (lambda: other.delete("a"), None),
+            (lambda: other.set("a", "4", px=300), "4"),
+            (lambda: None, None),
+            (lambda: other.set("a", "5"), "5"),
+            (other.flushall, None),
+            (lambda: other.set("a", "6"), "6"),
+        ]
+        for change, then in changes:
+            change()
+            until(f"it is {then}", lambda then=then: reads.get("a") == then)  # type: ignore[misc]
+            if then != "4":
+                keeping(reads, lambda: reads.get("a"))
+
+
+def test_many_threads_make_one_round_trip(server: Server) -> None:
+    client = plain(server)
+    client.rpush("many", "a")
+    with cached(client, **options()) as reads:
+        keeping(reads, lambda: reads.get("other"))
+        client.config_resetstat()
+        barrier = threading.Barrier(100)
+        found: list[object] = []
+
+        def read() -> None:
+            barrier.wait()
+            found.append(reads.lrange("many", 0, -1))
+
+        threads = [threading.Thread(target=read) for _ in range(100)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert found == [["a"]] * 100
+        assert client.info("commandstats")["cmdstat_lrange"]["calls"] == 1
+
+
+def test_what_was_forgotten_is_read_anew(server: Server) -> None:
+    client = plain(server)
+    with cached(client, **options()) as reads:
+        keeping(reads, lambda: reads.get("own"))
+        for number in range(20):
+            client.set("own", number)
+            reads.forget("own")
+            assert reads.get("own") == str(number)
+
+
+def test_namespaces(server: Server) -> None:
+    client = plain(server)
+    client.set("ns:a", "1")
+    client.xadd("ns:x", {"f": "1"}, id="1-1")
+    view = namespaced(client, "ns")
+    with cached(view, **options(prefixes=["a", "x"])) as reads:
+        keeping(reads, lambda: reads.get("a"))
+        client.set("ns:a", "2")
+        until("the write is shown", lambda: reads.get("a") == "2")
+        expected = view.xread({"x": "0"})
+        keeping(reads, lambda: reads.xread({"x": "0"}))
+        assert reads.xread({"x": "0"}) == expected
+        with pytest.raises(InvalidArgument, match="prefixes"):
+            reads.get("b")
+    tenant = "one"
+    with cached(namespaced(client, lambda: tenant), **options()) as reads:
+        client.mset({"one:k": "1", "two:k": "2"})
+        keeping(reads, lambda: reads.get("k"))
+        tenant = "two"
+        assert reads.get("k") == "2"
+        tenant = "one"
+        assert reads.get("k") == "1"
+
+
+def test_what_cannot_be_cached_says_why(own: Server) -> None:
+    client = plain(own)
+    with cached(client, **options(prefixes=["a:"])) as reads:
+        for method, args, why in [
+            ("srandmember", ("a:s",), "random"),
+            ("ttl", ("a:s",), "time"),
+            ("set", ("a:s", "1"), "not known"),
+            ("execute_command", ("SET", "a:s", "1"), "not known"),
+            ("execute_command", ("XREAD", "BLOCK", 0, "STREAMS", "a:s", "0"), "BLOCK"),
+            ("execute_command", ("SORT_RO", "a:s", "BY", "w_*"), "BY"),
+        ]:
+            with pytest.raises(UncacheableRead, match=why):
+                getattr(reads, method)(*args)
+        with pytest.raises(UncacheableRead, match="BLOCK"):
+            reads.xread({"a:s": "0"}, block=1)
+        with pytest.raises(InvalidArgument, match="prefixes"):
+            reads.get("b")
+        with pytest.raises(AttributeError):
+            reads.nonsense  # type: ignore[attr-defined]  # noqa: B018
+    assert client.exists("a:s") == 0
+
+
+def test_refused_clients(own: Server) -> None:
+    sentinel: Any = redis.sentinel.Sentinel(
+        [  # type: ignore[no-untyped-call]
+            ("127.0.0.1", own.port)
+        ]
+    )
+    caching = redis.Redis(port=own.port, protocol=3, cache_config=CacheConfig())
+    for client, why in [
+        (object(), "redis.Redis"),
+        (plain(own).pipeline(), "pipeline"),
+        (sentinel.master_for("m"), "Sentinel"),
+        (caching, "cache_config"),
+    ]:
+        with pytest.raises(InvalidArgument, match=why):
+            cached(client)
+    wrongs: list[dict[str, Any]] = [
+        {"ttl": 1},
+        {"prefixes": "a"},
+        {"prefixes": []},
+        {"memory": False},
+    ]
+    for wrong in wrongs:
+        with pytest.raises(InvalidArgument):
+            cached(plain(own), **wrong)
+
+
+def test_errors_are_the_clients(own: Server) -> None:
+    client = plain(own)
+    client.hset("h", "a", "1")
+    with cached(client, **options(timeout="250ms")) as reads:
+        keeping(reads, lambda: reads.hgetall("h"))
+        with pytest.raises(redis.ResponseError, match=r"^WRONGTYPE"):
+            reads.get("h")
+        own.stop()
+        with pytest.raises(redis.ConnectionError):
+            reads.get("x")
+        own.start()
+        until("it reads again", lambda: _reads(reads, "x"))
+        keeping(reads, lambda: reads.get("x"))
+
+
+def _reads(reads: Any, key: str) -> bool:
+    try:
+        reads.get(key)
+    except redis.ConnectionError:
+        return False
+    return True
+
+
+def test_no_server(own: Server) -> None:
+    own.stop()
+    with (
+        cached(redis.Redis(port=own.port), **options(timeout="250ms")) as reads,
+        pytest.raises(redis.ConnectionError),
+    ):
+        reads.get("x")
+
+
+@pytest.mark.skipif("redis-server-8" not in INSTALLED, reason="needs Redis 8")
+def test_hashes_whose_fields_may_expire_are_not_kept() -> None:
+    with started("redis-server-8") as server:
+        client = plain(server)
+        client.hset("h", mapping={"a": "1", "b": "2"})
+        with cached(client, **options()) as reads:
+            keeping(reads, lambda: reads.hgetall("h"))
+            client.hpexpire("h", 200, "a")
+            until("the field is gone", lambda: reads.hgetall("h") == {"b": "2"})
+            refused = reads.stats().uncached.refused
+            client.hpexpire("h", 100_000, "b")
+
+            def refuses() -> bool:
+                reads.hgetall("h")
+                return reads.stats().uncached.refused > refused
+
+            until("it is not kept", refuses)
+
+
+def _process(port: int, given: dict[str, Any], wanted: Any, seen: Any) -> None:
+    reads = cached(redis.Redis(port=port, decode_responses=True), **given)
+    keeping(reads, lambda: reads.get("k"))
+    seen.put("keeps")
+    while (value := wanted.get()) is not None:
+        until(f"it is {value}", lambda value=value: reads.get("k") == value)  # type: ignore[misc]
+        seen.put(value)
+
+
+def test_processes_share_and_outlive_their_leader(own: Server, tmp_path: Path) -> None:
+    client = plain(own)
+    client.set("k", "first")
+    given = options(path=tmp_path, limit="16MiB", max_staleness="2s")
+    context = multiprocessing.get_context("spawn")
+    wanted, seen = context.Queue(), context.Queue()
+    child = context.Process(target=_process, args=(own.port, given, wanted, seen))
+    child.start()
+    assert seen.get(timeout=PATIENCE) == "keeps"
+    with cached(client, **given) as reads:
+        assert reads.get("k") == "first"
+        until("the host has it", lambda: reads.stats().host_hits + reads.stats().memory_hits)
+        assert child.pid is not None
+        os.kill(child.pid, signal.SIGKILL)
+        child.join()
+        client.set("k", "second")
+        until("the write is shown", lambda: reads.get("k") == "second")
+        keeping(reads, lambda: reads.get("k"))
+
+
+@pytest.mark.parametrize("has_path", [True, False])
+@pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
+def test_a_forked_child_reads(own: Server, tmp_path: Path, has_path: bool) -> None:
+    client = plain(own)
+    client.set("k", "first")
+    given = options(path=tmp_path, limit="16MiB") if has_path else options()
+    with cached(client, **given) as reads:
+        keeping(reads, lambda: reads.get("k"))
+        told, tell = os.pipe()
+        child = os.fork()
+        if child == 0:
+            status = 1
+            try:
+                assert reads.get("k") == "first"
+                keeping(reads, lambda: reads.get("k"))
+                os.write(tell, b"x")
+                until("the write is shown", lambda: reads.get("k") == "second")
+                status = 0
+            finally:
+                os._exit(status)
+        os.close(tell)
+        assert os.read(told, 1) == b"x"
+        os.close(told)
+        client.set("k", "second")
+        _, status = os.waitpid(child, 0)
+        assert status == 0
+        until("the write is shown", lambda: reads.get("k") == "second")
+
+
+def test_the_table_is_the_specifications() -> None:
+    assert said() == json.loads((ROOT / "spec" / "reads.json").read_text())

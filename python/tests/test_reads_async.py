@@ -1,0 +1,99 @@
+"""Cached reads of `redis.asyncio.Redis`."""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+import redis.asyncio
+from servers import INSTALLED, Server
+from test_reads import CALLS, CLIENTS, PATIENCE, fill, options, own, plain, server, shared
+
+from polycache import InvalidArgument
+from polycache.reads import UncacheableRead, cached
+from polycache.redis_namespace import namespaced
+
+pytestmark = pytest.mark.skipif(not INSTALLED, reason="no server is installed")
+__all__ = ["own", "server", "shared"]
+
+
+async def until(what: str, holds: Callable[[], Awaitable[object]]) -> None:
+    deadline = time.monotonic() + PATIENCE
+    while not await holds():
+        assert time.monotonic() < deadline, f"never: {what}"
+        await asyncio.sleep(0.002)
+
+
+async def keeping(reads: Any, read: Callable[[], Awaitable[object]]) -> None:
+    async def look() -> bool:
+        before = reads.stats().memory_hits
+        await read()
+        await read()
+        return bool(reads.stats().memory_hits > before)
+
+    await until("the reply is kept", look)
+
+
+@pytest.mark.parametrize("kind", CLIENTS)
+async def test_a_hit_is_the_clients_reply(kind: str, server: Server, tmp_path: Path) -> None:
+    fill(plain(server))
+    client = redis.asyncio.Redis(port=server.port, **CLIENTS[kind])
+    async with cached(client, **options(path=tmp_path, limit="16MiB")) as reads:
+        await keeping(reads, lambda: reads.get("k:t"))
+        for method, args, named in CALLS:
+            expected = await getattr(client, method)(*args, **named)
+            assert await getattr(reads, method)(*args, **named) == expected, method
+            # PFCOUNT writes what it has counted, once.
+            await keeping(reads, partial(getattr(reads, method), *args, **named))
+            assert await getattr(reads, method)(*args, **named) == expected, method
+    await client.aclose()
+
+
+async def test_many_tasks_make_one_round_trip(server: Server) -> None:
+    client = redis.asyncio.Redis(port=server.port, decode_responses=True)
+    await client.rpush("many", "a")
+    async with cached(client, **options()) as reads:
+        await keeping(reads, lambda: reads.get("other"))
+        await client.config_resetstat()
+        calls = [asyncio.ensure_future(reads.lrange("many", 0, -1)) for _ in range(200)]
+        calls[0].cancel()
+        found = await asyncio.gather(*calls, return_exceptions=True)
+        assert isinstance(found[0], asyncio.CancelledError)
+        assert found[1:] == [["a"]] * 199
+        assert (await client.info("commandstats"))["cmdstat_lrange"]["calls"] == 1
+        await client.rpush("many", "b")
+
+        async def shows() -> bool:
+            return bool(await reads.lrange("many", 0, -1) == ["a", "b"])
+
+        await until("the write is shown", shows)
+    await client.aclose()
+
+
+async def test_namespaces_and_refusals(server: Server) -> None:
+    client = redis.asyncio.Redis(port=server.port, decode_responses=True)
+    await client.xadd("ns:x", {"f": "1"}, id="1-1")
+    view = namespaced(client, "ns")
+    async with cached(view, **options(prefixes=["x"])) as reads:
+        await keeping(reads, lambda: reads.xread({"x": "0"}))
+        assert await reads.xread({"x": "0"}) == await view.xread({"x": "0"})
+        with pytest.raises(InvalidArgument, match="prefixes"):
+            await reads.get("b")
+        with pytest.raises(UncacheableRead, match="not known"):
+            await reads.set("x", "1")
+    await client.aclose()
+
+
+async def test_errors_are_the_clients(own: Server) -> None:
+    client = redis.asyncio.Redis(port=own.port, decode_responses=True)
+    await client.hset("h", "a", "1")
+    async with cached(client, **options(timeout="250ms")) as reads:
+        with pytest.raises(redis.ResponseError, match=r"^WRONGTYPE"):
+            await reads.get("h")
+        own.stop()
+        with pytest.raises(redis.ConnectionError):
+            await reads.get("x")
+    await client.aclose()
