@@ -8,7 +8,7 @@ from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 from conftest import NOW, Clock
@@ -301,7 +301,7 @@ def test_the_end_of_a_block_closes_what_was_opened_there(directory: Path, in_mem
 
 @pytest.mark.parametrize("store", ["host", "files"])
 def test_a_path_may_begin_in_the_home_folder(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, store: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, store: Literal["host", "files"]
 ) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.chdir(tmp_path)

@@ -48,8 +48,7 @@ impl OneServer {
 
     fn exchange_undisturbed(&self, packed: &[u8], count: usize) -> RedisResult<Vec<Value>> {
         let deadline = Deadline::after(self.timeout);
-        let request =
-            |connection: &mut Connection| round_trip(connection, packed, count, deadline);
+        let request = |connection: &mut Connection| round_trip(connection, packed, count, deadline);
         let rested = self.pool.take(deadline)?;
         let has_rested = rested.is_some();
         let mut connection = match rested {
