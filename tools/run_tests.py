@@ -155,6 +155,14 @@ SECTIONS = [
         needs=("ruby", "servers", "clients"),
         prepare=("build",),
     ),
+    # Values over HTTP, through Rack's Lint.
+    Section(
+        "ruby-http",
+        MINITEST + " ruby/test/http/*_test.rb",
+        counts.minitest,
+        needs=("ruby", "clients"),
+        prepare=("build",),
+    ),
     Section(
         "ruby-memory",
         # With the extension, which copies, and without.

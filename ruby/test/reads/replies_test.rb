@@ -141,7 +141,48 @@ class RepliesOfReadsTest < Minitest::Test
     assert_equal reply, copies.xrange("k:x")
   end
 
+  everywhere "a reply is encoded once" do
+    client = redis
+    client.del("j")
+    client.xadd("j", { a: 1, "ü" => 2.5 }, id: "1-1")
+    reads = cached_on_host(client)
+    calls = cached_on_host(redis_client)
+    keeping(reads) { reads.json.xrange("j", "-", "+") }
+    keeping(calls) { calls.json.call("XRANGE", "j", "-", "+") }
+    page = reads.json.xrange("j", "-", "+")
+
+    assert_same page, reads.json.xrange("j", "-", "+")
+    assert_equal '[["1-1",{"a":"1","ü":"2.5"}]]', page.text
+    # As ioredis has it.
+    assert_equal '[["1-1",["a","1","ü","2.5"]]]', calls.json.call("XRANGE", "j", "-", "+").text
+    assert_equal "null", reads.json.get("none").text
+    assert_equal "[2.5]", cached_json_of_score(client, reads)
+    assert_raises(Polycache::UncacheableRead) { reads.json.ttl("j") }
+    plain("XADD", "j", "2-1", "b", "2")
+    until_true("it is another") { reads.json.xrange("j", "-", "+").etag != page.etag }
+  end
+
+  somewhere "many threads that ask for JSON make one round trip" do
+    client = redis
+    client.del("j:many")
+    client.rpush("j:many", "a")
+    reads = cached(client)
+    keeping(reads) { reads.get("other") }
+    client.config(:resetstat)
+    threads = Array.new(50) { Thread.new { reads.json.lrange("j:many", 0, -1).text } }
+
+    assert_equal ['["a"]'], threads.map(&:value).uniq
+    assert_equal 1, calls(client, "lrange")
+  end
+
   private
+
+  def cached_json_of_score(client, reads)
+    client.zadd("j:z", 2.5, "a")
+    reads.json.zmscore("j:z", "a").text
+  ensure
+    client.del("j:z")
+  end
 
   # Of the same classes and encodings, too.
   def assert_same_reply(expected, reply, what)

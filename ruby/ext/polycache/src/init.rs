@@ -1,7 +1,7 @@
 //! What `require "polycache/polycache"` runs.
 
 use crate::{
-    cache, command, copies, entry, lease, load, memory_reader, process, reads, reply,
+    cache, codings, command, copies, entry, lease, load, memory_reader, process, reads, reply,
     value_with_origin,
 };
 use magnus::{Error, Module, Ruby};
@@ -21,5 +21,6 @@ fn init(ruby: &Ruby) -> Result<(), Error> {
     copies::define(ruby, native)?;
     reads::define(ruby, native)?;
     reply::define(native)?;
+    codings::define(native)?;
     entry::define(native)
 }

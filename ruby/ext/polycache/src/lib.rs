@@ -11,6 +11,7 @@
 
 mod atomic;
 mod cache;
+mod codings;
 mod command;
 mod copies;
 mod copy_in;

@@ -3,6 +3,20 @@
 require_relative "reader"
 
 module Polycache
+  # Answers calls by JSON.
+  # @api private
+  class AsJson
+    def initialize(reader)
+      @reader = reader
+    end
+
+    def read(...) = @reader.json(...)
+    def stats = @reader.stats
+    def forget(keys) = @reader.forget(keys)
+    def close = @reader.close
+  end
+  private_constant :AsJson
+
   # What Polycache.cached gives, whatever the client is. Replies are frozen to their depth, because
   # all callers share them, unless the option +memory+ says otherwise. Any number of threads and
   # fibers may use it, and forked children.
@@ -40,6 +54,14 @@ module Polycache
       @reader.close
       nil
     end
+
+    # The same methods; each gives the JSON of the reply as an HTTP::Representation, encoded once
+    # for each change: lists and Hashes as the client has them, text, numbers, true, false, null.
+    #
+    #   reads.json.xrange("OPTIONS", "-", "+").rack(env)
+    #
+    # @return [CachedReads, CachedCalls]
+    def json = @json ||= self.class.new(@client, AsJson.new(@reader))
 
     # Not its variables: a client may show a password.
     #

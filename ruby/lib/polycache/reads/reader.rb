@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require_relative "../flight"
+require_relative "../http"
 require_relative "expiry"
 require_relative "kept"
 require_relative "name"
@@ -16,6 +17,10 @@ module Polycache
       # for a connection that this one has.
       PATIENCE = 1.0
       private_constant :PATIENCE
+
+      # What a method's JSON is called.
+      JSON_OF = Hash.new { |names, method| names[method] = :"json #{method}" }
+      private_constant :JSON_OF
 
       # What a read brings: the reply as it is isolated, and how the read is called.
       Found = Struct.new(:kept, :name)
@@ -47,6 +52,22 @@ module Polycache
         end
 
         Kept.hand_out(landed(Name.own(call), method, args, options).kept)
+      end
+
+      # The JSON of the reply of a call, encoded once for each change.
+      #
+      # @return [HTTP::Representation]
+      def json(method, args, options)
+        scope = @way.scope
+        call = Name.call(scope, JSON_OF[method], args, options)
+        entry = @kept.find(call)
+        return hit(entry).value if entry
+
+        call = Name.own(call)
+        found = landed(Name.own(Name.call(scope, method, args, options)), method, args, options)
+        # Another caller of the same flight may have made it.
+        made = @kept.find(call)
+        made ? made.value : represented(call, found)
       end
 
       def stats = @lock.synchronize { @stats.to_h }
@@ -110,6 +131,15 @@ module Polycache
 
         joined = flight && wait(flight)
         joined || read_now(call, method, args, options)
+      end
+
+      def represented(call, found)
+        packed, origin = @native.near(found.name) if found.name
+        reply = packed ? Native::Reply.unpack(packed, false) : Kept.hand_out(found.kept)
+        bytes = HTTP::Json.of(reply)
+        representation = HTTP::Representation.new(bytes)
+        @lock.synchronize { keep(call, representation, bytes.bytesize, origin) } if packed
+        representation
       end
 
       # @return [(Flight, Boolean)] the read to join or, with true, to make; none where this thread
