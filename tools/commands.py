@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """Writes spec/commands.json and spec/vectors/commands.json from live servers (spec/commands.md).
+It also copies spec/reads.json, which is written by hand, into packages.
 
 tools/commands.py            starts Redis 7.0, Redis 8.0 and Valkey 8.0 and writes
 tools/commands.py --check    only tells whether the files are what it would write
@@ -25,6 +26,9 @@ COPIES = [
     ROOT / "ruby" / "lib" / "polycache" / "redis_namespace" / "commands.json",
     ROOT / "typescript" / "src" / "redis-namespace" / "commands.json",
 ]
+# What may be cached is written by hand. TypeScript's copy has another form, which a test compares.
+READS = SPEC / "reads.json"
+READS_COPIES = [ROOT / "ruby" / "lib" / "polycache" / "reads" / "reads.json"]
 
 
 def made() -> dict[Path, str]:
@@ -40,8 +44,10 @@ def made() -> dict[Path, str]:
             for call in cases.calls(one, port)
         )
     written = table.text(table.table(servers, said))
-    return {TABLE: written, SPEC / "vectors" / "commands.json": calls} | dict.fromkeys(
-        COPIES, written
+    return (
+        {TABLE: written, SPEC / "vectors" / "commands.json": calls}
+        | dict.fromkeys(COPIES, written)
+        | dict.fromkeys(READS_COPIES, READS.read_text())
     )
 
 

@@ -162,6 +162,22 @@ SECTIONS = [
         needs=("ruby", "servers", "clients"),
         prepare=("build",),
     ),
+    # Cached reads over redis-rb 5 and redis-client.
+    Section(
+        "ruby-reads",
+        MINITEST + " ruby/test/reads/*_test.rb",
+        counts.minitest,
+        needs=("ruby", "servers", "clients"),
+        prepare=("build",),
+    ),
+    # Values over HTTP, through Rack's Lint.
+    Section(
+        "ruby-http",
+        MINITEST + " ruby/test/http/*_test.rb",
+        counts.minitest,
+        needs=("ruby", "clients"),
+        prepare=("build",),
+    ),
     Section(
         "ruby-memory",
         # With the extension, which copies, and without.

@@ -20,10 +20,19 @@ class ErrorsTest < Minitest::Test
     end
   end
 
+  # Of what some languages have, a sentence tells.
+  def test_cached_reads_have_one_of_their_own
+    error = Polycache::UncacheableRead.new
+
+    assert_equal ["uncacheable_read", false], [error.code, error.retryable?]
+  end
+
   def test_there_is_no_class_without_a_row
     classes = Polycache.constants.map { |name| Polycache.const_get(name) }
     errors = classes.grep(Class).select { |klass| klass < Polycache::Error }
 
-    assert_equal TABLE.map { |_, name,| name }.sort, errors.map { |klass| klass.name[/\w+\z/] }.sort
+    names = [*TABLE.map { |_, name,| name }, "UncacheableRead"]
+
+    assert_equal names.sort, errors.map { |klass| klass.name[/\w+\z/] }.sort
   end
 end

@@ -201,6 +201,11 @@ module Polycache
     RETRYABLE = true
   end
 
+  # The reply of a command cannot be cached; the message says why. Send it by the client itself.
+  class UncacheableRead < Error
+    CODE = "uncacheable_read"
+  end
+
   class Error
     CLASSES = [
       InvalidArgument, InvalidKey, UnsupportedValue, WrongType, EntryTooLarge, ValueTooLarge,
@@ -210,7 +215,7 @@ module Polycache
       UnsupportedFilesystem, ForeignDirectory, ReadOnly,
       TooManyParticipants, UnsupportedPlatform, Closed, UnknownCommand, CommandNotAllowed,
       InvalidNamespace, IoError, WaitTimeout, RemoteUnavailable, IntegerOverflow,
-      Conflict
+      Conflict, UncacheableRead
     ].to_h { |error| [error::CODE, error] }.freeze
     private_constant :CLASSES
   end

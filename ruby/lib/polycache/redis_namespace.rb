@@ -23,6 +23,13 @@ module Polycache
   # An unknown command raises UnknownCommand, one that touches the whole server CommandNotAllowed. A
   # Lua script gets its KEYS rewritten; one that makes up keys has to know the prefix itself.
   module RedisNamespace
+    # The name of a command whose keys have their prefixes already: it begins a pipeline that the
+    # middleware is to leave alone.
+    #
+    # @api private
+    class Prefixed < String
+    end
+
     def initialize(client)
       super
       @as_is = false
@@ -54,7 +61,7 @@ module Polycache
     end
 
     def call_pipelined(commands, config)
-      return super if @as_is
+      return super if @as_is || commands[0]&.first.is_a?(Prefixed)
 
       @redis_namespace.call_pipelined(commands) { super }
     end

@@ -22,6 +22,9 @@ module Polycache
     HOLDERS = %w[
       RedisClient RedisClient::Pooled RedisClient::Cluster RedisClient::Decorator::Client
     ].freeze
+    # A client of which the namespace is left out of account: what is to be sent has its prefixes,
+    # or wants none.
+    Namespaced = Struct.new(:client)
     private_constant :KINDS, :HOLDERS
 
     module_function
@@ -31,7 +34,8 @@ module Polycache
     # @raise [InvalidArgument] for another object, and for settings that native connections cannot
     #   have
     def settings(client)
-      held = configuration(client)
+      held = configuration(client.is_a?(Namespaced) ? client.client : client)
+      RedisClient.refuse_namespaces(held) unless client.is_a?(Namespaced)
       names = names_of(held)
       _, settings = KINDS.find { |name, _| names.include?(name) }
       return settings.call(held) if settings

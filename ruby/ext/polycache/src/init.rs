@@ -1,7 +1,8 @@
 //! What `require "polycache/polycache"` runs.
 
 use crate::{
-    cache, command, copies, entry, lease, load, memory_reader, process, value_with_origin,
+    cache, codings, command, copies, entry, lease, load, memory_reader, process, reads, reply,
+    value_with_origin,
 };
 use magnus::{Error, Module, Ruby};
 
@@ -18,5 +19,8 @@ fn init(ruby: &Ruby) -> Result<(), Error> {
     lease::define(ruby, native)?;
     load::define(ruby, native)?;
     copies::define(ruby, native)?;
+    reads::define(ruby, native)?;
+    reply::define(native)?;
+    codings::define(native)?;
     entry::define(native)
 }

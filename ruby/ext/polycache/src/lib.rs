@@ -11,6 +11,7 @@
 
 mod atomic;
 mod cache;
+mod codings;
 mod command;
 mod copies;
 mod copy_in;
@@ -37,7 +38,9 @@ mod packed;
 mod packer;
 mod path;
 mod process;
+mod reads;
 mod remote;
+mod reply;
 mod report;
 mod string;
 mod to_ruby;

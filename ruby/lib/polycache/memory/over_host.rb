@@ -13,6 +13,9 @@ module Polycache
     #
     # It answers the same calls as Native::Cache, and replaces it.
     class MemoryOverHost
+      # @return [Native::Cache] the tier below
+      attr_reader :native
+
       # @param native [Native::Cache]
       # @param entries [Namespace] where the values of this namespace are
       # @param types [Types] those that values may have

@@ -32,6 +32,9 @@ module Polycache
       # @return [Prefix] for this command
       def prefix = @fixed || @namespaces.prefix
 
+      # @return [Boolean] whether all commands get the same prefix
+      def fixed? = !@fixed.nil?
+
       # Puts prefixes on the words, in place, if nothing else is to do, as for most commands.
       #
       # @return [String, Array, nil] the first key as it was, or all words, to be put back

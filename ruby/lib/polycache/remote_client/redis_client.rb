@@ -45,9 +45,12 @@ module Polycache
       # As it was given: the readers put a default in its place, and call a Proc.
       def given(config, name) = config.instance_variable_get(:"@#{name}")
 
-      def check(config)
-        Common.check_driver(config.driver)
-        return if config.middlewares_stack.ancestors.none? { |one| one.name == NAMESPACES }
+      def check(config) = Common.check_driver(config.driver)
+
+      # @param held [Object] whatever a client has
+      def refuse_namespaces(held)
+        return unless held.respond_to?(:middlewares_stack)
+        return if held.middlewares_stack.ancestors.none? { |one| one.name == NAMESPACES }
 
         Common.refuse_namespaces
       end

@@ -1,0 +1,53 @@
+# frozen_string_literal: true
+
+require_relative "answering"
+require_relative "entity_tag"
+require_relative "variant"
+
+module Polycache
+  module HTTP
+    # <tt>{"value":<bytes>,...}</tt>: what Representation#within makes, a small JSON document around
+    # a value, put together without touching the value's bytes.
+    class Composite
+      include Answering
+
+      # @api private
+      def initialize(representation, envelope, tail, incidental)
+        @representation = representation
+        @envelope = envelope
+        @tail = tail.b.freeze
+        @incidental = incidental
+      end
+
+      # @return [String] the document's bytes, joined anew at each call
+      def bytes = @envelope.plain(@tail).join
+
+      # @return [Integer] number of its bytes
+      def size = @envelope.plain(@tail).sum(&:bytesize)
+
+      # @return [String] the document
+      def text = bytes.force_encoding(Encoding::UTF_8)
+
+      # @return [String, nil] the weak tag of the value where the fields are incidental, else nil
+      def etag = (EntityTag.weak(@representation.etag) if @incidental)
+
+      # gzip, which allows a value that was compressed before among text that was not.
+      # @api private
+      def codings(policy) = policy.codings & ["gzip"]
+
+      # @api private
+      def select(coding, policy)
+        is_gzip = coding == "gzip"
+        body = is_gzip ? @envelope.gzip(@tail) : @envelope.plain(@tail)
+        around = @representation.around(policy)
+        tag = @incidental ? { "etag" => etag } : {}
+        fields = { **around.described, **(is_gzip ? { "content-encoding" => "gzip" } : {}), **tag,
+          "content-length" => body.sum(&:bytesize).to_s }
+        Variant::Selected.new(etag, fields, { **around.aged, **tag }, body)
+      end
+
+      # @return [String]
+      def inspect = "#<#{self.class} around #{@representation.inspect}>"
+    end
+  end
+end

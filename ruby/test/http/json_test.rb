@@ -1,0 +1,45 @@
+# frozen_string_literal: true
+
+require_relative "helper"
+require "open3"
+
+# The same bytes as JSON.stringify gives, so that languages have one entity tag for one value.
+class JsonTest < Minitest::Test
+  CASES = {
+    nil => "null", true => "true", 1 => "1", -5 => "-5", 1.0 => "1", 2.5 => "2.5", -0.0 => "0",
+    0.1 => "0.1", 1e21 => "1e+21", 1e20 => "100000000000000000000", 1.5e-7 => "1.5e-7",
+    0.000001 => "0.000001", 1.23e-6 => "0.00000123", 5e-324 => "5e-324", -1.25e30 => "-1.25e+30",
+    Float::INFINITY => "null", Float::NAN => "null", "a\"\\\b\f\n\r\t\u0001\u007f/\u2028é" =>
+      "\"a\\\"\\\\\\b\\f\\n\\r\\t\\u0001\u007f/\u2028é\"",
+    "\xFF\xC3é".b => "\"\uFFFD\uFFFDé\"", [[], {}, "x"] => '[[],{},"x"]',
+    { "b" => 1, "10" => 2, "2" => 3, "02" => 4 } => '{"2":3,"10":2,"b":1,"02":4}',
+    Set["a"] => '["a"]', { a: :b } => '{"a":"b"}'
+  }.freeze
+
+  def test_values
+    CASES.each do |value, json|
+      assert_equal json.b, Polycache::HTTP.const_get(:Json).of(value), value.inspect
+    end
+  end
+
+  def test_as_node_does
+    skip "no node here" unless system("node", "-v", out: File::NULL, err: File::NULL)
+    random = Random.new(18)
+    bits = Array.new(5000) { random.rand(2**64) }
+    floats = bits.map { |one| [one].pack("Q").unpack1("D") }.select(&:finite?)
+    floats.concat(Array.new(5000) { random.rand(10**random.rand(1..22)) / (10.0**random.rand(22)) })
+    texts = Array.new(500) { random.bytes(random.rand(12)) }
+    texts.concat(Array.new(500) { Array.new(6) { random.rand(0..0x3000) }.pack("U*") })
+    script = <<~JS
+      const { floats, texts } = JSON.parse(require('fs').readFileSync(0, 'utf8'))
+      const doubles = floats.map((hex) => Buffer.from(hex, 'hex').readDoubleLE())
+      process.stdout.write(JSON.stringify([doubles, texts.map((one) => Buffer.from(one, 'hex').toString())]))
+    JS
+    given = JSON.generate({ floats: floats.map { |one| [one].pack("E").unpack1("H*") },
+                            texts: texts.map { |one| one.unpack1("H*") } })
+    out, status = Open3.capture2("node", "-e", script, stdin_data: given, binmode: true)
+
+    assert_predicate status, :success?
+    assert_equal out, Polycache::HTTP.const_get(:Json).of([floats, texts])
+  end
+end
