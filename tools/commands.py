@@ -28,7 +28,11 @@ COPIES = [
 ]
 # What may be cached is written by hand. TypeScript's copy has another form, which a test compares.
 READS = SPEC / "reads.json"
-READS_COPIES = [ROOT / "ruby" / "lib" / "polycache" / "reads" / "reads.json"]
+READS_COPIES = [
+    ROOT / "crates" / "polycache" / "src" / "reads" / "reads.json",
+    ROOT / "python" / "src" / "polycache" / "reads" / "reads.json",
+    ROOT / "ruby" / "lib" / "polycache" / "reads" / "reads.json",
+]
 
 
 def made() -> dict[Path, str]:

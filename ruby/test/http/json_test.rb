@@ -2,6 +2,8 @@
 
 require_relative "helper"
 require "open3"
+require "redis_client"
+require "socket"
 
 # The same bytes as JSON.stringify gives, so that languages have one entity tag for one value.
 class JsonTest < Minitest::Test
@@ -18,8 +20,28 @@ class JsonTest < Minitest::Test
 
   def test_values
     CASES.each do |value, json|
-      assert_equal json.b, Polycache::HTTP.const_get(:Json).of(value), value.inspect
+      assert_equal json.b, Polycache::HTTP::Json.of(value), value.inspect
     end
+  end
+
+  # spec/vectors/replies.json, as redis-client reads what a server sends.
+  def test_replies_of_redis
+    vectors = File.expand_path("../../../spec/vectors/replies.json", __dir__)
+    JSON.parse(File.read(vectors)).each do |one|
+      reply = parsed([one["resp"]].pack("H*"))
+
+      assert_equal one["json"].b, Polycache::HTTP::Json.of(reply), one["name"]
+    end
+  end
+
+  def parsed(resp)
+    ours, theirs = UNIXSocket.pair
+    ours.write(resp)
+    io = RedisClient::RubyConnection::BufferedIO.new(theirs, read_timeout: 5, write_timeout: 5)
+    RedisClient::RESP3.load(io)
+  ensure
+    ours.close
+    theirs.close
   end
 
   def test_as_node_does
@@ -40,6 +62,6 @@ class JsonTest < Minitest::Test
     out, status = Open3.capture2("node", "-e", script, stdin_data: given, binmode: true)
 
     assert_predicate status, :success?
-    assert_equal out, Polycache::HTTP.const_get(:Json).of([floats, texts])
+    assert_equal out, Polycache::HTTP::Json.of([floats, texts])
   end
 end

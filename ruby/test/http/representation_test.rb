@@ -15,6 +15,12 @@ class RepresentationTest < Minitest::Test
     assert_equal LIST.b, unzstd(list.encoded("zstd"))
   end
 
+  def test_a_variant_is_the_same_at_any_time
+    gzip = HTTP::Representation.new(LIST).encoded("gzip")
+
+    assert_equal [0], gzip.byteslice(4, 4).unpack("V"), "the time, RFC 1952 2.3"
+  end
+
   def test_bytes_are_its_own
     text = +"[1]"
     one = HTTP::Representation.new(text)
@@ -68,10 +74,10 @@ class RepresentationTest < Minitest::Test
 
   def test_the_answer_without_rack
     one = HTTP::Representation.new("[1]")
-    answer = one.answer("GET", { "if-none-match" => one.etag })
+    answer = one.respond("GET", { "if-none-match" => one.etag })
 
     assert_equal [304, []], [answer.status, answer.body]
-    assert_equal 405, one.answer("POST", {}).status
+    assert_equal 405, one.respond("POST", {}).status
   end
 
   def test_a_policy_that_is_used_again
@@ -104,7 +110,7 @@ class RepresentationTest < Minitest::Test
       "a Cache-Control of nothing" => -> { HTTP::Policy.new(cache_control: {}) },
       "an age for what nobody stores" =>
         -> { HTTP::Policy.new(cache_control: { no_store: true, max_age: "1s" }) },
-      "an unknown option" => -> { list.answer("GET", {}, colour: "red") },
+      "an unknown option" => -> { list.respond("GET", {}, colour: "red") },
       "an unknown directive" => -> { HTTP::Policy.new(cache_control: { fast: true }) }
     }.each do |what, wrong|
       assert_raises(Polycache::InvalidArgument, what) { wrong.call }

@@ -23,12 +23,12 @@ module Polycache
       # @param options what Policy.new takes
       # @return [Answer]
       # @raise [InvalidArgument] for a wrong option
-      def answer(method, headers, policy = nil, **options)
+      def respond(method, headers, policy = nil, **options)
         answer_fields(method, headers["if-match"], headers["if-none-match"],
                       headers["accept-encoding"], Policy.of(policy, options))
       end
 
-      # As +answer+, of a request of Rack.
+      # As +respond+, of a request of Rack.
       #
       # @param env [Hash]
       # @return [Array(Integer, Hash, Array<String>)] what a Rack app returns

@@ -26,7 +26,13 @@ module Polycache
         of_gem("zstd-ruby") { ->(bytes) { ::Zstd.compress(bytes, level: 3) } }
       end
 
-      def self.gzip(bytes) = Zlib.gzip(bytes, level: 6)
+      # Not by Zlib.gzip, which writes the time: the same bytes are to have the same entity tag.
+      def self.gzip(bytes)
+        deflate = Zlib::Deflate.new(6, Zlib::MAX_WBITS + 16)
+        deflate.deflate(bytes, Zlib::FINISH)
+      ensure
+        deflate&.close
+      end
 
       COMPRESSORS = {
         "zstd" => zstd,

@@ -8,7 +8,8 @@ require_relative "../errors"
 module Polycache
   module HTTP
     # Values as JSON, the same bytes that JavaScript's JSON.stringify makes of them. So all
-    # languages that serve one value have one entity tag. Integers have all of their digits.
+    # languages that serve one value have one entity tag. Integers of 64 bits have all their
+    # digits, larger ones are texts.
     # @api private
     module Json
       # Members that JavaScript's objects have in front, in the order of their numbers.
@@ -37,7 +38,8 @@ module Polycache
         when String then text(out, value)
         when Array, Set then list(out, value)
         when Hash then object(out, value)
-        when Integer, true, false then out << value.to_s
+        when Integer then out << (value.bit_length < 64 ? value.to_s : "\"#{value}\"")
+        when true, false then out << value.to_s
         when nil then out << "null"
         when Float then out << number(value)
         when Symbol then text(out, value.name)
@@ -78,7 +80,8 @@ module Polycache
       end
 
       def ordered(pairs)
-        named = pairs.map { |name, one| [name.is_a?(String) ? name : name.to_s, one] }
+        # Each name once, with its last value.
+        named = pairs.transform_keys { |name| name.is_a?(String) ? name : name.to_s }
         return named if named.none? { |name, _| index?(name) }
 
         indices, others = named.partition { |name, _| index?(name) }
