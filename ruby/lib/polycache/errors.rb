@@ -203,6 +203,7 @@ module Polycache
 
   # The reply of a command cannot be cached; the message says why. Send it by the client itself.
   class UncacheableRead < Error
+    # What +code+ says.
     CODE = "uncacheable_read"
   end
 

@@ -8,6 +8,7 @@ module Polycache
     # A request cannot be answered as it stands. It becomes a problem document with its status (RFC
     # 9457).
     class HttpProblem < Error
+      # What +code+ says.
       CODE = "http_problem"
 
       # @return [Integer] the status of the answer, 400 to 599
