@@ -76,9 +76,4 @@ module ReadsOnServers
   rescue SystemCallError
     false
   end
-
-  # How often a server executed a command.
-  def calls(client, command)
-    client.info("commandstats").fetch(command, {}).fetch("calls", 0).to_i
-  end
 end

@@ -162,19 +162,6 @@ class RepliesOfReadsTest < Minitest::Test
     until_true("it is another") { reads.json.xrange("j", "-", "+").etag != page.etag }
   end
 
-  somewhere "many threads that ask for JSON make one round trip" do
-    client = redis
-    client.del("j:many")
-    client.rpush("j:many", "a")
-    reads = cached(client)
-    keeping(reads) { reads.get("other") }
-    client.config(:resetstat)
-    threads = Array.new(50) { Thread.new { reads.json.lrange("j:many", 0, -1).text } }
-
-    assert_equal ['["a"]'], threads.map(&:value).uniq
-    assert_equal 1, calls(client, "lrange")
-  end
-
   private
 
   def cached_json_of_score(client, reads)
