@@ -130,6 +130,10 @@ def tests(files: Sequence[str], root: Path) -> list[Step]:
     pages = [
         file for file in under("docs/", "README.md", "CONTRIBUTING.md") if file.endswith(".md")
     ]
+    if under("examples/http/", "typescript/src/http/", "typescript/src/reads/"):
+        command = "make --no-print-directory typescript-dist && "
+        command += "pytest -q -p no:asyncio examples/http/tests"
+        steps.append(Step("http-examples", command, "node"))
     if pages or under("examples/"):
         steps.append(Step("docs", f"python tools/run_docs.py {' '.join(pages)}".strip(), "python"))
     return steps
@@ -138,7 +142,7 @@ def tests(files: Sequence[str], root: Path) -> list[Step]:
 EXTENSIONS = ("polycache-node", "polycache-python", "polycache-ruby")
 # Their tests load an extension, or the command.
 RUBY = ("ruby", "ruby-memory", "ruby-clients")
-LOADING = ("typescript", "python", *RUBY, "docs", *(s.name for s in CONFORMANCE))
+LOADING = ("typescript", "python", *RUBY, "docs", "http-examples", *(s.name for s in CONFORMANCE))
 
 
 def is_ts(file: str) -> bool:

@@ -22,5 +22,19 @@ next_project() {
   node_peers "$project"
 }
 
+# The package of this checkout: the servers are linked to it. Next's bundler leaves alone only what lies
+# in node_modules itself, so there is a copy in its project.
+our_package() {
+  local typescript=$root/typescript copy=$project/node_modules/polycache
+  ln -sfn ../../../typescript "$http/node_modules/polycache"
+  rm -rf "$copy"
+  mkdir -p "$copy/native"
+  cp "$typescript/package.json" "$copy/"
+  cp "$typescript"/native/*.cjs "$copy/native/"
+  # What the build makes; the tests of this file do without.
+  [ ! -d "$typescript/dist" ] || cp -r "$typescript/dist" "$copy/"
+  [ ! -f "$typescript/native/polycache.node" ] || cp "$typescript/native/polycache.node" "$copy/native/"
+}
+
 needs node bun redis
-each load_generator "node_peers $http" next_project
+each load_generator "node_peers $http" next_project our_package

@@ -2,8 +2,8 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Redis } from 'ioredis'
+import { cached } from 'polycache/reads'
 import { createClient } from 'redis'
-import { cached } from '../../../typescript/dist/reads.js'
 import { KEY } from './answer.mjs'
 
 const port = Number(process.env.REDIS_PORT)

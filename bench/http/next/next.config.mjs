@@ -1,6 +1,6 @@
 // Everything else is as `next build` has it by itself.
 export default {
-  // The clients are not bundled: Node loads them as they were published.
-  serverExternalPackages: ['redis', 'ioredis'],
+  // These are not bundled: Node loads them as they were published.
+  serverExternalPackages: ['redis', 'ioredis', 'polycache'],
   turbopack: { root: import.meta.dirname },
 }

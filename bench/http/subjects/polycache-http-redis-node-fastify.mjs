@@ -1,7 +1,7 @@
 // Fastify on Node, our cached reads over node-redis.
 
 import Fastify from 'fastify'
-import { endpoint } from '../../../typescript/dist/http.js'
+import { endpoint } from 'polycache/http'
 import { answer, reader } from '../lib/reads.mjs'
 import { HOST, READS, ready } from '../lib/ready.mjs'
 
