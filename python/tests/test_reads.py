@@ -8,6 +8,7 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ from redis.cache import CacheConfig
 from servers import INSTALLED, Server, started
 
 from polycache import InvalidArgument
-from polycache.reads import UncacheableRead, cached
+from polycache.reads import UncacheableRead, cached, synchronous
 from polycache.reads.json import json_of
 from polycache.reads.plan import said
 from polycache.redis_namespace import namespaced
@@ -313,6 +314,48 @@ def test_many_threads_make_one_round_trip(server: Server) -> None:
             thread.join()
         assert found == [["a"]] * 100
         assert client.info("commandstats")["cmdstat_lrange"]["calls"] == 1
+
+
+def test_a_read_that_hangs_holds_only_its_own_caller(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client = plain(server)
+    client.rpush("slow", "a")
+    monkeypatch.setattr(synchronous, "PATIENCE", 0.01)
+    with cached(client, **options()) as reads, ThreadPoolExecutor(2) as pool:
+        keeping(reads, lambda: reads.get("other"))
+        sent, gone_on = hanging_first(reads, monkeypatch, threading.Event(), threading.Event())
+        hangs = pool.submit(reads.lrange, "slow", 0, -1)
+        assert sent.wait(PATIENCE)
+        try:
+            other = pool.submit(reads.lrange, "slow", 0, -1)
+            assert other.result(timeout=PATIENCE) == ["a"]
+        finally:
+            gone_on.set()
+        assert hangs.result(timeout=PATIENCE) == ["a"]
+
+
+def hanging_first(
+    reads: Any, monkeypatch: pytest.MonkeyPatch, sent: threading.Event, gone_on: threading.Event
+) -> tuple[threading.Event, threading.Event]:
+    """Lets the first read that is sent wait for its reply until it may go on."""
+    real, is_first = reads._reads.pipeline, iter([True])
+
+    def pipeline(*args: Any) -> Any:
+        pipe, asked = real(*args)
+        execute = pipe.execute
+
+        def hanging(**given: Any) -> Any:
+            sent.set()
+            gone_on.wait()
+            return execute(**given)
+
+        if next(is_first, False):
+            pipe.execute = hanging
+        return pipe, asked
+
+    monkeypatch.setattr(reads._reads, "pipeline", pipeline)
+    return sent, gone_on
 
 
 def test_what_was_forgotten_is_read_anew(server: Server) -> None:

@@ -5,7 +5,7 @@ import time
 from collections.abc import Awaitable, Callable
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 import redis.asyncio
@@ -13,7 +13,7 @@ from servers import INSTALLED, Server
 from test_reads import CALLS, CLIENTS, PATIENCE, fill, options, own, plain, server, shared
 
 from polycache import InvalidArgument
-from polycache.reads import UncacheableRead, cached
+from polycache.reads import UncacheableRead, asynchronous, cached
 from polycache.redis_namespace import namespaced
 
 pytestmark = pytest.mark.skipif(not INSTALLED, reason="no server is installed")
@@ -70,6 +70,41 @@ async def test_many_tasks_make_one_round_trip(server: Server) -> None:
             return bool(await reads.lrange("many", 0, -1) == ["a", "b"])
 
         await until("the write is shown", shows)
+    await client.aclose()
+
+
+async def test_a_read_that_hangs_holds_only_its_own_caller(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plain(server).rpush("slow", "a")
+    monkeypatch.setattr(asynchronous, "PATIENCE", 0.01)
+    client = redis.asyncio.Redis(port=server.port, decode_responses=True)
+    async with cached(client, **options()) as reads:
+        await keeping(reads, lambda: reads.get("other"))
+        inner: Any = cast("Any", reads)._reads
+        real, is_first, gone_on = inner.pipeline, iter([True]), asyncio.Event()
+
+        def pipeline(*args: Any) -> Any:
+            pipe, asked = real(*args)
+            execute = pipe.execute
+
+            async def hanging(**given: Any) -> Any:
+                await gone_on.wait()
+                return await execute(**given)
+
+            if next(is_first, False):
+                pipe.execute = hanging
+            return pipe, asked
+
+        monkeypatch.setattr(inner, "pipeline", pipeline)
+        hangs = asyncio.ensure_future(reads.lrange("slow", 0, -1))
+        await asyncio.sleep(0)
+        try:
+            other = reads.lrange("slow", 0, -1)
+            assert await asyncio.wait_for(other, PATIENCE) == ["a"]
+        finally:
+            gone_on.set()
+        assert await asyncio.wait_for(hangs, PATIENCE) == ["a"]
     await client.aclose()
 
 

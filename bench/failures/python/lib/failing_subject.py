@@ -5,24 +5,26 @@ from __future__ import annotations
 import json
 import sys
 import time
+from abc import ABC, abstractmethod
 from typing import Any, ClassVar
 
 
-class Subject:
+class Subject(ABC):
     versions: ClassVar[dict[str, str]] = {}
     loads = True
 
-    def open(self, url: str, directory: str) -> None:
-        raise NotImplementedError
+    @abstractmethod
+    def open(self, url: str, directory: str) -> None: ...
 
-    def get(self, key: str) -> Any:
-        raise NotImplementedError
+    @abstractmethod
+    def get(self, key: str) -> Any: ...
 
-    def set(self, key: str, value: str) -> None:
-        raise NotImplementedError
+    @abstractmethod
+    def set(self, key: str, value: str) -> None: ...
 
     def load(self, key: str) -> Any:
-        raise NotImplementedError
+        """Those without an operation of this kind say `loads = False`."""
+        raise TypeError("this client does not load")
 
     def outcome(self, operation: str, key: str) -> str:
         """What an operation came to."""

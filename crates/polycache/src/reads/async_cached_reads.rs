@@ -1,7 +1,7 @@
 //! Cached reads for asynchronous programs (cargo feature `tokio`).
 
 use super::call::Call;
-use super::flights::{Joined, Landed};
+use super::flights::{Joined, Landed, PATIENCE};
 use super::{CachedReads, JsonReply, ReadStats};
 use crate::async_cache::blocking;
 use crate::Error;
@@ -90,7 +90,16 @@ impl AsyncCachedReads {
                 let (inner, call) = (inner.clone(), call.clone());
                 blocking(move || own.land(inner.read(&call))).await
             }
-            Joined::Other(flight) => poll_fn(|context| flight.poll(context)).await,
+            Joined::Other(flight) => {
+                let landed = poll_fn(|context| flight.poll(context));
+                match tokio::time::timeout(PATIENCE, landed).await {
+                    Ok(landed) => landed,
+                    Err(_) => {
+                        let (inner, call) = (inner.clone(), call.clone());
+                        blocking(move || inner.read(&call)).await
+                    }
+                }
+            }
         }
     }
 }

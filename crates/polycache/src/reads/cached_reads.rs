@@ -249,7 +249,7 @@ impl Inner {
     fn landed(&self, call: &Call) -> Landed {
         match self.join(call) {
             Joined::Own(own) => own.land(self.read(call)),
-            Joined::Other(flight) => flight.wait(),
+            Joined::Other(flight) => flight.wait().unwrap_or_else(|| self.read(call)),
         }
     }
 

@@ -11,6 +11,9 @@ use std::task::Waker;
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
+/// How long a caller waits for another's read before it reads by itself.
+pub(super) const PATIENCE: Duration = Duration::from_secs(1);
+
 pub(super) type Landed = Result<Arc<Reply>, Error>;
 
 type ByCommand = Mutex<HashMap<Box<[u8]>, Arc<Flight>>>;
@@ -125,13 +128,15 @@ impl Flight {
         waiting.into_iter().for_each(Waker::wake);
     }
 
-    pub fn wait(&self) -> Landed {
-        let mut state = self.state();
-        loop {
-            if let State::Landed(landed) = &*state {
-                return landed.clone();
-            }
-            state = (self.has_landed.wait(state)).unwrap_or_else(PoisonError::into_inner);
+    /// What it brought; `None` when that takes too long. Its connection may be dead, and another one not.
+    pub fn wait(&self) -> Option<Landed> {
+        let waits = |state: &mut State| matches!(state, State::UnderWay(_));
+        let (state, _) = (self.has_landed)
+            .wait_timeout_while(self.state(), PATIENCE, waits)
+            .unwrap_or_else(PoisonError::into_inner);
+        match &*state {
+            State::Landed(landed) => Some(landed.clone()),
+            State::UnderWay(_) => None,
         }
     }
 
@@ -146,5 +151,25 @@ impl Flight {
                 Poll::Pending
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_read_that_hangs_holds_only_its_own_caller() {
+        let flights = Arc::new(Flights::default());
+        let within = Duration::from_secs(60);
+        let Joined::Own(own) = flights.join(b"k", within) else {
+            panic!("nobody reads yet");
+        };
+        let Joined::Other(flight) = flights.join(b"k", within) else {
+            panic!("it is under way");
+        };
+        assert!(flight.wait().is_none());
+        let _ = own.land(Err(Error::Closed));
+        assert!(flight.wait().is_some());
     }
 }

@@ -48,7 +48,7 @@ fn a_cluster_is_refused() {
     refused(CachedReads::builder(sentinel.unwrap()).build(), "Sentinel");
 }
 
-/// The words MOVED and ASK of a node go to the caller, who has a client that knows what to do.
+/// The errors MOVED and ASK of a node go to the caller: its own client can follow them.
 #[test]
 fn a_node_of_a_cluster_answers_as_it_does_without_us() {
     let directory = TempDir::new().unwrap();

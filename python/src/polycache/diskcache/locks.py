@@ -6,6 +6,7 @@ A lock is an entry. A holder whose process has died does not hold it any more.
 import os
 import threading
 import time
+from abc import ABC, abstractmethod
 from types import TracebackType
 from typing import Any
 
@@ -14,7 +15,7 @@ from .holders import has_died, me
 PAUSE = 0.001
 
 
-class _Held:
+class _Held(ABC):
     """What the locks share: `with`."""
 
     def __init__(self, cache: Any, key: Any, expire: float | None = None, tag: Any = None) -> None:
@@ -28,12 +29,12 @@ class _Held:
         while not self._try():
             time.sleep(PAUSE)
 
-    def _try(self) -> bool:
-        raise NotImplementedError
+    @abstractmethod
+    def _try(self) -> bool: ...
 
+    @abstractmethod
     def release(self) -> None:
         """Gives it back."""
-        raise NotImplementedError
 
     def _set(self, value: Any) -> None:
         self._cache.set(self._key, value, expire=self._expire, tag=self._tag, retry=True)

@@ -9,7 +9,7 @@ from typing import Any, Self
 from .. import _native
 from ..http.representation import Representation
 from .kept import handed_out
-from .reads import Read, Reads, refused
+from .reads import PATIENCE, Read, Reads, refused
 from .stats import ReadStats
 
 
@@ -95,6 +95,10 @@ class AsyncCachedReads:
             and time.monotonic() - flight.began < reads.joins_within
         ):
             reads.stats.joined += 1
+            await asyncio.wait([flight.task], timeout=PATIENCE)
+            if not flight.task.done():
+                # Its connection may be dead, and another one not.
+                return await self._read(read)
         else:
             flight = reads.flights[call] = _Flight(loop.create_task(self._read(read)), loop)
             mine = flight

@@ -47,6 +47,10 @@ class Sent(NamedTuple):
     """Milliseconds since 1970."""
 
 
+# Seconds for which a caller waits for another's read before it reads by itself.
+PATIENCE = 1.0
+
+
 class Reads:
     """The state of one object of `cached`."""
 

@@ -9,7 +9,7 @@ from typing import Any, Self
 from .. import _native
 from ..http.representation import Representation
 from .kept import handed_out
-from .reads import Read, Reads, refused
+from .reads import PATIENCE, Read, Reads, refused
 from .stats import ReadStats
 
 
@@ -99,7 +99,9 @@ class CachedReads:
                     reads.stats.joined += 1
             if not joins:
                 return self._fly(flight, call, method, args, options)
-            flight.done.wait()
+            if not flight.done.wait(PATIENCE):
+                # Its connection may be dead, and another one not.
+                return self._read(reads.read(call, method, args, options))
             if flight.error is not None:
                 raise flight.error
             if flight.landed:

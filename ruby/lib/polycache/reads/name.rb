@@ -33,7 +33,7 @@ module Polycache
         options.empty? ? [scope, method, args] : [scope, method, args, options]
       end
 
-      # The same, of which nothing is the caller's, who may change it.
+      # A copy of the words: the caller may change its own later.
       def own(given)
         case given
         when String then given.frozen? ? given : given.dup.freeze
