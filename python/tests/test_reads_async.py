@@ -10,14 +10,25 @@ from typing import Any, cast
 import pytest
 import redis.asyncio
 from servers import INSTALLED, Server
-from test_reads import CALLS, CLIENTS, PATIENCE, fill, options, own, plain, server, shared
+from test_reads import (
+    CALLS,
+    CLIENTS,
+    PATIENCE,
+    clients_are_closed,
+    fill,
+    options,
+    own,
+    plain,
+    server,
+    shared,
+)
 
 from polycache import InvalidArgument
 from polycache.reads import UncacheableRead, asynchronous, cached
 from polycache.redis_namespace import namespaced
 
 pytestmark = pytest.mark.skipif(not INSTALLED, reason="no server is installed")
-__all__ = ["own", "server", "shared"]
+__all__ = ["clients_are_closed", "own", "server", "shared"]
 
 
 async def until(what: str, holds: Callable[[], Awaitable[object]]) -> None:
