@@ -1,6 +1,4 @@
 /** add, replace, compareAndSet, update, increment and their synchronous twins. What all languages share is in conformance. */
-import { once } from 'node:events'
-import { Worker } from 'node:worker_threads'
 import { describe, expect, test } from 'vitest'
 import {
   Cache,
@@ -233,21 +231,6 @@ test('increments with a serializer that has no integers', () => {
 
 describe('counts are not lost', () => {
   const EACH = 2000
-
-  test('of eight threads', async () => {
-    const cache = open()
-    const script = new URL('support/worker.ts', import.meta.url)
-    const workers = Array.from({ length: 8 }, () => new Worker(script, { workerData: cache.path }))
-    const sums = workers.map(async (worker) => {
-      const answer = once(worker, 'message')
-      worker.postMessage(['count', 'k', EACH])
-      return (await answer)[0] as number[]
-    })
-    const all = (await Promise.all(sums)).flat()
-    expect(new Set(all).size).toBe(8 * EACH)
-    expect(cache.getSync('k')).toBe(8 * EACH)
-    await Promise.all(workers.map((worker) => worker.terminate()))
-  })
 
   test('of four processes', async () => {
     const cache = open()

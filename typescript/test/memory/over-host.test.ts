@@ -1,6 +1,4 @@
 /** The memory tier over the host tier: what it may serve, and what is kept of that. */
-import { once } from 'node:events'
-import { Worker } from 'node:worker_threads'
 import { describe, expect, test } from 'vitest'
 import type { Mapping } from '../../src/host/mapping.ts'
 import type { Layout } from '../../src/host/native.ts'
@@ -274,22 +272,6 @@ test('another process writes, deletes and clears', async () => {
     expect(isInMemory(cache, 'k')).toBe(true)
     expect(await other.call('get', 'k')).toEqual([turn])
   }
-})
-
-test('a worker thread writes', async () => {
-  const cache = open2()
-  const worker = new Worker(new URL('../support/worker.ts', import.meta.url), {
-    workerData: cache.path,
-  })
-  for (let turn = 0; turn < 30; turn++) {
-    cache.setSync('k', ['own', turn])
-    expect(isInMemory(cache, 'k')).toBe(true)
-    worker.postMessage(['set', 'k', ['of the worker', turn]])
-    expect((await once(worker, 'message'))[0]).toEqual(['of the worker', turn])
-    expect(cache.getSync('k')).toEqual(['of the worker', turn])
-    expect(isInMemory(cache, 'k')).toBe(true)
-  }
-  await worker.terminate()
 })
 
 test('time', () => {

@@ -1,26 +1,28 @@
 /** Calls that are under way when their thread or their process ends, and many handles. */
-import { once } from 'node:events'
-import { Worker } from 'node:worker_threads'
 import { expect, test } from 'vitest'
 import { folder } from '../support/caches.ts'
-import { runProgram } from '../support/program.ts'
-import { everywhere, listening, Site } from '../support/remote-caches.ts'
-
-const WORKER = new URL('../support/remote-worker.ts', import.meta.url)
+import { runProgram, runThreads } from '../support/program.ts'
+import { everywhere, Site } from '../support/remote-caches.ts'
 
 everywhere((server) => {
-  test('worker threads that are ended in mid-call', async () => {
-    const site = new Site(server())
-    const cache = await listening(site.open())
-    for (let turn = 0; turn < 8; turn++) {
-      const workerData = { url: server().url, prefix: site.prefix }
-      const worker = new Worker(WORKER, { workerData })
-      await once(worker, 'message')
-      await worker.terminate()
-    }
-    await cache.set('k', 'v')
-    expect(await cache.get('k')).toBe('v')
-    expect(await cache.getOrSet('held', () => 'own')).toBe('own')
+  test('worker threads that are ended in mid-call', () => {
+    const said = runThreads(
+      `
+      const [url, prefix] = process.argv.slice(-2)
+      const cache = new Cache({ remote: url, prefix, timeout: '5s' })
+      for (let turn = 0; turn < 8; turn++) {
+        const worker = start('remote-worker.ts', { url, prefix })
+        await once(worker, 'message')
+        await worker.terminate()
+      }
+      await cache.set('k', 'v')
+      assert.equal(await cache.get('k'), 'v')
+      console.log(await cache.getOrSet('held', () => 'own'))
+      await cache.close()
+      `,
+      () => [server().url, new Site(server()).prefix],
+    )
+    expect(said.trim()).toBe('own')
   })
 
   test('a process that exits in mid-call', () => {
