@@ -4,6 +4,7 @@ mod prometheus;
 
 use crate::app::{blocking, problem_of, App};
 use polycache::bindings::Bindings;
+use polycache::reads::ReadStats;
 use polycache::{MachineStats, RemoteStats, Stats, Usage};
 use polycache_http::Problem;
 use polycache_json::{milliseconds, statistics};
@@ -148,6 +149,23 @@ pub(crate) fn remote(stats: &RemoteStats) -> Value {
     })
 }
 
+/// What became of the reads of clients; `uncached` counts those whose replies were not kept, by the reason.
+fn cached_reads(stats: &ReadStats) -> Value {
+    let uncached = stats.uncached;
+    json!({
+        "memory_hits": stats.memory_hits,
+        "host_hits": stats.host_hits,
+        "sent": stats.sent,
+        "joined": stats.joined,
+        "uncached": {
+            "deaf": uncached.deaf,
+            "not_heard": uncached.not_heard,
+            "busy": uncached.busy,
+            "refused": uncached.refused,
+        },
+    })
+}
+
 fn server(app: &App) -> Value {
     let counts = &app.counts;
     let answers = |class: usize| counts.answers[class].load(Ordering::Relaxed);
@@ -158,6 +176,7 @@ fn server(app: &App) -> Value {
         "listeners": counts.listeners.now(),
         "streams": app.hub.as_ref().map(crate::live::Hub::streams),
         "slow_clients": counts.slow.load(Ordering::Relaxed),
+        "reads": app.reads.as_ref().map(|reads| cached_reads(&reads.stats())),
         "answers": {"2xx": answers(2), "3xx": answers(3), "4xx": answers(4), "5xx": answers(5)},
     })
 }

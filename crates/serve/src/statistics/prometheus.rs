@@ -2,6 +2,7 @@
 
 use super::Look;
 use crate::app::App;
+use polycache::reads::ReadStats;
 use std::fmt::{Display, Write};
 use std::sync::atomic::Ordering;
 
@@ -258,4 +259,32 @@ fn of_server(text: &mut Text, app: &App) {
     let help = "Clients that were dropped because they read too slowly.";
     let slow = counts.slow.load(Ordering::Relaxed);
     text.server("polycache_serve_slow_clients_total", "counter", help, slow);
+    if let Some(reads) = &app.reads {
+        of_reads(text, &reads.stats());
+    }
+}
+
+fn of_reads(text: &mut Text, stats: &ReadStats) {
+    let reads = "polycache_serve_reads_total";
+    let help = "Reads of Redis for clients, by who answered: memory, host, Redis (sent), or another client's read (joined).";
+    text.family(reads, "counter", help);
+    for (answered, value) in [
+        ("memory", stats.memory_hits),
+        ("host", stats.host_hits),
+        ("sent", stats.sent),
+        ("joined", stats.joined),
+    ] {
+        let _ = writeln!(text.text, "{reads}{{answered=\"{answered}\"}} {value}");
+    }
+    let uncached = "polycache_serve_uncached_reads_total";
+    let help = "Reads that were sent and whose replies were not kept, by the reason.";
+    text.family(uncached, "counter", help);
+    for (reason, value) in [
+        ("deaf", stats.uncached.deaf),
+        ("not_heard", stats.uncached.not_heard),
+        ("busy", stats.uncached.busy),
+        ("refused", stats.uncached.refused),
+    ] {
+        let _ = writeln!(text.text, "{uncached}{{reason=\"{reason}\"}} {value}");
+    }
 }

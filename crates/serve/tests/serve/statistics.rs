@@ -1,6 +1,7 @@
 //! What it tells of the cache and of itself.
 
-use crate::running::{directory, Running};
+use crate::process::until;
+use crate::running::{directory, over_redis, Running};
 use polycache_serve::Options;
 use std::collections::HashMap;
 
@@ -99,4 +100,36 @@ fn metrics_have_the_names_of_every_language() {
             "{name}"
         );
     }
+}
+
+#[test]
+fn reads_of_clients_are_counted() {
+    let Some((redis, _cache, running)) = over_redis(Options::default()) else {
+        return;
+    };
+    redis.ask::<redis::Value>("SET k v").unwrap();
+    until("a reply is kept", || {
+        assert_eq!(running.get("/reads/GET/k").json(), "v");
+        // A look at what was counted is a second old at most; these are read anew.
+        running.get("/stats").json()["serve"]["reads"]["memory_hits"] != 0
+    });
+    let reads = &running.get("/stats").json()["serve"]["reads"];
+    let samples = parsed(running.get("/metrics").text());
+    let of = |answered: &str| {
+        samples[&format!(r#"polycache_serve_reads_total{{answered="{answered}"}}"#)]
+    };
+    assert_eq!(reads["memory_hits"].as_f64(), Some(of("memory")));
+    assert_eq!(reads["sent"].as_f64(), Some(of("sent")));
+    assert!(of("sent") >= 1.0);
+    for reason in ["deaf", "not_heard", "busy", "refused"] {
+        let name = format!(r#"polycache_serve_uncached_reads_total{{reason="{reason}"}}"#);
+        assert_eq!(reads["uncached"][reason].as_f64(), Some(samples[&name]));
+    }
+    let (_directory, cache) = directory();
+    let without = Running::start(&cache, Options::default());
+    assert!(without.get("/stats").json()["serve"]["reads"].is_null());
+    assert!(!without
+        .get("/metrics")
+        .text()
+        .contains("polycache_serve_reads"));
 }
