@@ -88,6 +88,8 @@ SECTIONS = [
         "-p polycache-host -p polycache-memory -p polycache-operations -p polycache-entry",
         counts.cargo,
     ),
+    # The parts of the HTTP benchmark's servers in Rust; `bench` has the controller.
+    Section("bench-axum", "cargo test --release -p polycache-bench-http", counts.cargo),
     # Every order of steps of the slot protocol, and that a rule left out is found.
     Section("model", PYTEST + " -p no:asyncio model", counts.junit, needs=("python",)),
     # The simulated policies against plain models, hand-made sequences and each other.

@@ -25,6 +25,11 @@ def test_a_crate_is_linted_and_tested_by_itself() -> None:
     assert command("rust", "crates/host/src/lib.rs").endswith(" -p polycache-host")
 
 
+def test_a_crate_of_a_benchmark_is_tested_here_where_it_is_a_member() -> None:
+    assert command("rust", "bench/http/rust/src/main.rs").endswith(" -p polycache-bench-http")
+    assert "rust" not in names("bench/codec/rust/src/lib.rs")
+
+
 def test_a_language_is_built_before_its_tests() -> None:
     assert names("python/src/polycache/cache.py") == ["ruff", "mypy", "build", "python"]
 

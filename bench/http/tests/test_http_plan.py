@@ -1,9 +1,13 @@
 """The rows that a run has."""
 
 import importlib.util
+import os
 from pathlib import Path
 
 import pytest
+
+from harness.worker import Unavailable
+from serving.server import Server
 
 # The servers of the published table.
 PAGE = {
@@ -96,3 +100,11 @@ def test_servers_run_on_what_their_names_say(run):
         if subject.command[-1].endswith(".mjs"):
             runtime = Path(subject.command[0]).name
             assert runtime == ("bun" if "-bun" in subject.name else "node")
+
+
+def test_a_program_that_was_not_compiled_is_named(run, tmp_path):
+    compiled = [one for one in run.subjects() if one.name.endswith("-axum")]
+    assert len(compiled) == 4
+    for subject in compiled:
+        with pytest.raises(Unavailable, match=f"{tmp_path}/release/bench-http-axum"):
+            Server(subject.command, os.environ | {"CARGO_TARGET_DIR": str(tmp_path)})

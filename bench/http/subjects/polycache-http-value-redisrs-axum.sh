@@ -1,0 +1,3 @@
+# axum, our cached reads over redis-rs, the value alone.
+root=$(dirname "${BASH_SOURCE[0]}")/../../..
+exec "${CARGO_TARGET_DIR:-$root/target}/release/bench-http-axum" value
