@@ -84,6 +84,17 @@ async def test_many_tasks_make_one_round_trip(server: Server) -> None:
     await client.aclose()
 
 
+async def test_tasks_that_wait_for_one_reply_have_it_encoded_once(server: Server) -> None:
+    client = redis.asyncio.Redis(port=server.port, decode_responses=True)
+    await client.xadd("j", {"a": "1"}, id="1-1")
+    async with cached(client, **options()) as reads:
+        await keeping(reads, lambda: reads.get("other"))
+        found = await asyncio.gather(*(reads.json.xrange("j", "-", "+") for _ in range(50)))
+        assert found[0].bytes == b'[["1-1",{"a":"1"}]]'
+        assert all(page is found[0] for page in found)
+    await client.aclose()
+
+
 async def test_a_read_that_hangs_holds_only_its_own_caller(
     server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require_relative "helper"
+require "open3"
 
 # Every kind of client that one connection can be held of.
 class ClientsOfReadsTest < Minitest::Test
@@ -30,6 +31,21 @@ class ClientsOfReadsTest < Minitest::Test
     assert_heard(cached(redis_client(**custom), max_staleness: "10s"), "nm:b", "b")
     within = Polycache::Redis::Namespace.new("in", redis: redis(**custom))
     assert_heard(cached(within, max_staleness: "10s"), "nm:in:a")
+  end
+
+  somewhere "a program that has not loaded namespaces" do
+    plain("SET", "a", "1")
+    program = <<~RUBY
+      require "redis"
+      require "polycache/reads"
+      reads = Polycache.cached(Redis.new(port: #{@port}), prefix: "#{@prefix}")
+      print reads.get("a"), defined?(Polycache::Redis::Namespace).inspect
+    RUBY
+    folders = $LOAD_PATH.flat_map { |path| ["-I", path] }
+    said, status = Open3.capture2e(RbConfig.ruby, *folders, "-e", program)
+
+    assert_predicate status, :success?, said
+    assert_equal "1nil", said
   end
 
   somewhere "a namespace of the moment shows nobody another's reply" do

@@ -173,6 +173,11 @@ class Reads:
     ) -> Representation:
         """The JSON of a reply that was just handed out, kept beside it."""
         call = self.call(method, args, options)
+        made = self.kept.get(("json", call)) if call is not None else None
+        if made is not None:
+            # Another caller that waited for the same read has encoded it.
+            found: Representation = made[0]
+            return found
         beside = self.kept.get(call) if call is not None else None
         representation = Representation(json_of(handed_out(kept if beside is None else beside[0])))
         if beside is not None:

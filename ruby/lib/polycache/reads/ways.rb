@@ -36,6 +36,7 @@ module Polycache
         refuse("takes no pool of namespaces: give it a namespace of the pool")
       end
 
+      # By its name: a program that has no namespaces does not load their class.
       def namespace?(client)
         client.class.ancestors.any? { |one| one.name == "Polycache::Redis::Namespace" }
       end
@@ -62,7 +63,7 @@ module Polycache
         raise InvalidArgument, "cached #{why}"
       end
 
-      private_class_method :innermost, :namespace?, :pool?, :refuse_others, :refuse
+      private_class_method :innermost, :pool?, :refuse_others, :refuse
     end
   end
 end

@@ -12,7 +12,7 @@ module Polycache
           require_relative "recorder"
           super
           @spaces = []
-          while client.is_a?(Redis::Namespace)
+          while Ways.namespace?(client)
             @spaces << client
             client = client.redis
           end
