@@ -103,7 +103,7 @@ bench-memory-ruby: build ## one process' memory: ours, ActiveSupport's MemorySto
 bench-redis: build typescript-dist ## Redis clients of Node and Bun
 bench-namespace: typescript-dist ## namespaces on Redis, in four languages
 bench-disk: build ## disk caches of Python: LMDB, Berkeley DB, RocksDB, files and others
-bench-http: build typescript-dist ## HTTP servers of Node, Bun and Rust that answer with a Redis stream
+bench-http: build typescript-dist ## HTTP servers of Node, Bun, Rust, Python and Ruby that answer with a Redis stream
 bench-codec: ## Rust caches, serializers and compressors
 bench-host: build typescript-dist ## the host tier beside LMDB, diskcache and Redis; QUICK=1 for under a minute
 bench-hit-ratio: ## eviction policies beside the optimum; TRACES=folder for recorded ones

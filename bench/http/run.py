@@ -34,11 +34,20 @@ PAGE = (
     "redis-next-route-static",
     "ioredis-next-route-static",
 )
-# Of ours, those that leave out the page's fields are under sustained load only.
-VALUE_ALONE = "*-value-*"
+# Of ours, those that leave out the page's fields or serve from another language than the page's are
+# under sustained load only.
+NOT_ON_PAGE = ("*-value-*", "*-fastapi", "*-rack")
 # Left out while the stream changes, so that a full run stays below 25 minutes: Next, what only
-# promises to read once a second, and constants of more than one framework on Bun.
-NOT_UNDER_WRITES = ("*-next-*", "map-*", "polycache-host-*", "constant-bun-*")
+# promises to read once a second, and constants of more than one framework on Bun and of other
+# languages.
+NOT_UNDER_WRITES = (
+    "*-next-*",
+    "map-*",
+    "polycache-host-*",
+    "constant-bun-*",
+    "constant-fastapi",
+    "constant-rack",
+)
 # Those of a quick run, for each load without and with writes. Bun starts quickly.
 FEW = ("polycache-http-ioredis-bun", "ioredis-bun-elysia")
 FEW_SUSTAINED = (
@@ -95,7 +104,7 @@ def groups(quick: bool) -> Sequence[Group]:
 
 
 def on_page(one: Subject) -> bool:
-    return one.name in PAGE or (one.is_ours and not matches(one, (VALUE_ALONE,)))
+    return one.name in PAGE or (one.is_ours and not matches(one, NOT_ON_PAGE))
 
 
 def matches(one: Subject, patterns: Sequence[str]) -> bool:

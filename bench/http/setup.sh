@@ -1,12 +1,18 @@
 #!/usr/bin/env bash
-# Installs wrk, and the frameworks and Redis clients of the HTTP benchmark. Next's project is copied
+# Installs wrk, and the frameworks, servers and Redis clients of the HTTP benchmark, of JavaScript, Python and Ruby. Next's project is copied
 # into a folder under target/, where it is also built, so that no output lies among the sources.
 . "$(dirname "${BASH_SOURCE[0]}")/../setup.sh"
+. "$root/tools/setup/debian.sh"
 http=$bench/http
 project=$root/target/bench-http/next
 
 load_generator() {
   have wrk || apt_install "wrk, which puts load on the servers" wrk
+}
+
+# Of the machine's own release, because it is compiled for its Ruby.
+rack_server() {
+  ruby -e 'gem "puma"' 2>/dev/null || apt_install "Puma, the server of the Rack rows" puma
 }
 
 next_project() {
@@ -36,5 +42,6 @@ our_package() {
   [ ! -f "$typescript/native/polycache.node" ] || cp "$typescript/native/polycache.node" "$copy/native/"
 }
 
-needs node bun redis
-each load_generator "node_peers $http" next_project our_package
+needs python node bun ruby redis
+each load_generator "node_peers $http" next_project our_package "python_peers $http" rack_server \
+  "debian_packages trixie debian/trixie ruby-redis-client ruby-redis ruby-connection-pool"

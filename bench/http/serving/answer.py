@@ -59,10 +59,20 @@ def _answer(body: str) -> Any:
 
 
 def _as_lists(value: Any) -> Any:
-    """node-redis has objects where Redis and ioredis have lists."""
-    if not isinstance(value, list) or not all(isinstance(entry, dict) for entry in value):
+    """Clients give the same entries in shapes of their own: node-redis {id, message: {field:
+    value}}, redis-py and redis-rb [id, {field: value}], ioredis what Redis sends, [id, [field,
+    value, ...]]."""
+    if not isinstance(value, list):
         return value
-    return [
-        [entry.get("id"), [text for pair in entry.get("message", {}).items() for text in pair]]
-        for entry in value
-    ]
+    return [_as_list(entry) for entry in value]
+
+
+def _as_list(entry: Any) -> Any:
+    match entry:
+        case {"id": identifier, "message": dict(fields)}:
+            pass
+        case [identifier, dict(fields)]:
+            pass
+        case _:
+            return entry
+    return [identifier, [text for pair in fields.items() for text in pair]]

@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager, nullcontext
 from harness.bench import Group, Setting
 from harness.lane import Figure
 from harness.redis_server import Redis
-from harness.subject import Subject, environment
+from harness.subject import BENCH, Subject, environment
 from harness.worker import Unavailable
 
 from . import answer, load, stream, usage
@@ -17,6 +17,8 @@ from .load import Load
 from .server import Ready, Server
 from .writes import BOUNDS, Delays, Writes
 
+# What subjects in Python import; those in Ruby and JavaScript name their files.
+PYTHON = BENCH / "http" / "python" / "lib"
 # As on the page: 200 requests, three times; the third counts.
 REQUESTS, TIMES = 200, 3
 # Requests of the check.
@@ -46,7 +48,7 @@ class ServerLane(ABC):
         self.redis = setting.redis
         self.writes_a_second = writes_a_second
         self.command = subject.command
-        self.environment = dict(environment()) | {
+        self.environment = dict(environment(python=[PYTHON])) | {
             "NODE_ENV": "production",
             "REDIS_PORT": str(setting.redis.port),
             "CACHE_DIRECTORY": str(folder / "cache"),

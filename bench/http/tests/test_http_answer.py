@@ -13,6 +13,7 @@ OBJECTS = [
     {"id": "1-0", "message": {"color": "red", "width": "0"}},
     {"id": "2-0", "message": {"color": "teal", "width": "5.5"}},
 ]
+PAIRS = [["1-0", {"color": "red", "width": "0"}], ["2-0", {"color": "teal", "width": "5.5"}]]
 END = 1_700_000_000_123
 DATE = "2023-11-14T22:13:20.123Z"
 
@@ -22,9 +23,10 @@ def body(value=WANTED, **changed):
     return json.dumps({"value": value, **times, **changed})
 
 
-@pytest.mark.parametrize("value", [WANTED, OBJECTS])
-def test_both_clients_shapes_are_the_stream(value):
+@pytest.mark.parametrize("value", [WANTED, OBJECTS, PAIRS])
+def test_all_clients_shapes_are_the_stream(value):
     answer.check(body(value), WANTED)
+    answer.check(json.dumps(value), WANTED, alone=True)
 
 
 def test_a_page_shows_its_answer():
@@ -39,6 +41,8 @@ def test_a_page_shows_its_answer():
         (json.dumps({"value": WANTED}), "did not answer"),
         (body(WANTED[:1]), "not those of the stream"),
         (body(OBJECTS[::-1]), "not those of the stream"),
+        (body(PAIRS[::-1]), "not those of the stream"),
+        (body([[one, {}] for one, _ in PAIRS]), "not those of the stream"),
         (body(start=END + 1), "it read from"),
         (body(endDate="2023-11-14T22:13:21Z"), "is not its end"),
     ],

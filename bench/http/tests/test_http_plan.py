@@ -47,6 +47,7 @@ def test_the_pages_load_is_put_on_its_twelve_servers_and_ours(run):
     ours = names(page) - PAGE
     assert {"polycache-host-bun-elysia", "polycache-http-redis-node-fastify"} <= ours
     assert all(name.startswith("polycache") and "-value-" not in name for name in ours)
+    assert not any(name.endswith(("-fastapi", "-rack")) for name in ours)
 
 
 def test_every_server_is_under_sustained_load(run):
@@ -65,6 +66,7 @@ def test_the_same_loads_come_once_more_while_the_stream_changes(run):
         assert (group.pace, group.open) == (same.pace, same.open)
         assert names(group) < names(same)
         assert {"polycache-http-redis-bun-hono", "redis-bun-hono"} <= names(group)
+    assert {"redispy-fastapi", "polycache-http-redisrb-rack"} <= names(sustained)
 
 
 def test_a_quick_run_has_every_load_with_ours_and_a_peer(run):
