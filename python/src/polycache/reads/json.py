@@ -7,6 +7,8 @@ from collections.abc import Iterable
 from typing import Any
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
+# json.dumps would make an encoder for each text.
+_TEXT = json.JSONEncoder(ensure_ascii=False).encode
 _LARGEST_INDEX = 2**32 - 2
 _INDEX = re.compile(r"0|[1-9][0-9]{0,9}")
 
@@ -22,8 +24,8 @@ def _text(value: Any) -> str:
     if isinstance(value, bytes):
         value = value.decode("utf-8", "replace")
     if isinstance(value, str):
-        text = json.dumps(value, ensure_ascii=False)
-        return _SURROGATE.sub(lambda one: f"\\u{ord(one[0]):04x}", text)
+        text = _TEXT(value)
+        return text if text.isascii() else _SURROGATE.sub(lambda one: f"\\u{ord(one[0]):04x}", text)
     if value is None or isinstance(value, bool):
         return json.dumps(value)
     if isinstance(value, int):
