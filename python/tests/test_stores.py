@@ -91,6 +91,24 @@ def test_du_confirms_the_limit(tmp_path: Path, store: Any, size: int) -> None:
         assert abs(again.stats().bytes - stats.bytes) <= stats.bytes / 2
 
 
+@pytest.mark.parametrize("store", [one for one in STORES if one != "dbm.gnu"])
+@pytest.mark.parametrize("size", [1000, 1350, 1960])
+def test_pages_that_are_not_full_count(tmp_path: Path, store: Any, size: int) -> None:
+    """Values of which one, two or three fill a page, in a cache that is hardly larger than what
+    is written before its size is known: it evicts in time, and everything can be deleted."""
+    keys = [f"k{number:06}" for number in range(4_000_000 // size)]
+    with Cache(tmp_path, store=store, limit="4MiB", serializer="bytes") as cache:
+        for _ in range(2):
+            for key in keys:
+                cache[key] = os.urandom(size)
+                assert key in cache
+        if store not in ("berkeleydb", "dbm.ndbm"):
+            assert allocated(tmp_path) <= 4 << 20
+        for key in keys:
+            cache.delete(key)
+        assert cache.stats().entries == 0
+
+
 @pytest.mark.parametrize("store", STORES)
 def test_what_is_read_stays(tmp_path: Path, store: Any) -> None:
     with Cache(tmp_path, store=store, limit="8MiB", serializer="bytes") as cache:

@@ -52,6 +52,22 @@ fn the_limit_holds_and_what_is_used_stays() {
 }
 
 #[test]
+fn a_store_that_takes_more_than_was_written_is_asked_in_time() {
+    let folder = tempfile::tempdir().unwrap();
+    let cache = opened(folder.path());
+    let content = content(folder.path());
+    content.page.store(4096, Ordering::Relaxed);
+    let mut most = 0;
+    for number in 0..3000 {
+        cache.set(format!("k{number}"), &"x".repeat(1000)).unwrap();
+        let entries = content.entries.lock().unwrap();
+        most = most.max(content.taken(&entries));
+    }
+    assert!(most <= 4 << 20, "{most}");
+    assert!(cache.stats().unwrap().entries > 100);
+}
+
+#[test]
 fn a_disk_without_room_evicts_and_then_is_an_error_that_leaves_no_old_value() {
     let folder = tempfile::tempdir().unwrap();
     let cache = opened(folder.path());

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar, Literal
 
 import polycache
 
@@ -10,6 +10,7 @@ from diskbench.store import NO, Place, Store
 
 # The limit that leaves nothing to evict: twice what the entries take, and more where they are
 # overwritten. The index is a fixed share of the limit (spec/host.md): small entries need more.
+DEFAULT_LIMIT = 256 << 20
 OVERHEAD, LEAST_ROOM_A_KEY, LEAST_ROOM, CHURN = 96, 800, 4 << 20, 8
 
 
@@ -17,20 +18,30 @@ class PolycacheStore(Store):
     compression: ClassVar[str] = NO
     notes = ("host tier", "a byte limit with room for all")
     compressor: ClassVar[str] = "none"
+    # Another library's store below the cache.
+    store: ClassVar[str] = "host"
+    store_durability: ClassVar[Literal["none", "kill", "synced"]] = "kill"
 
     def __init__(self, place: Place) -> None:
         room = max(2 * (place.size + OVERHEAD), LEAST_ROOM_A_KEY)
         if place.churn:
             room *= CHURN
+        limit = max(LEAST_ROOM, place.keys * room)
         self.cache = polycache.Cache(
             place.directory / "cache",
-            limit=max(LEAST_ROOM, place.keys * room),
+            # Another store's buffers are parts of its limit, too: the default has the usual ones.
+            limit=limit if self.store == "host" else max(DEFAULT_LIMIT, 4 * limit),
             compressor=self.compressor,
-            # The disk's tier is measured: every get decodes text.
-            memory=False,
+            **self.options(),
         )
         # Text goes in and comes out.
         self.set, self.get, self.delete = self.cache.set, self.cache.get, self.cache.delete
+
+    def options(self) -> dict[str, Any]:
+        if self.store == "host":
+            # The disk's tier is measured: every get decodes text.
+            return {"memory": False}
+        return {"store": self.store, "durability": self.store_durability}
 
     def close(self) -> None:
         self.cache.close()

@@ -20,8 +20,19 @@ pub struct Content {
     pub full: AtomicUsize,
     /// Each put is an error.
     pub broken: AtomicBool,
+    /// Entries take whole pages of so many bytes.
+    pub page: AtomicUsize,
     /// How its users found that it was left.
     pub found: Mutex<Vec<Ended>>,
+}
+
+impl Content {
+    /// The bytes of the disk that they take.
+    pub fn taken(&self, entries: &BTreeMap<Vec<u8>, Vec<u8>>) -> u64 {
+        let page = self.page.load(Ordering::Relaxed).max(1) as u64;
+        let sizes = entries.iter().map(|(key, value)| weight(key, value) as u64);
+        sizes.map(|size| size.next_multiple_of(page)).sum()
+    }
 }
 
 static FOLDERS: Mutex<Option<HashMap<PathBuf, Arc<Content>>>> = Mutex::new(None);
@@ -133,8 +144,7 @@ impl ByteStore for InMemory {
     fn size(&self) -> Result<u64, Error> {
         self.check()?;
         let entries = self.content.entries.lock().unwrap();
-        let sizes = entries.iter().map(|(key, value)| weight(key, value));
-        Ok(sizes.sum::<i64>() as u64)
+        Ok(self.content.taken(&entries))
     }
 
     fn close(&self) {

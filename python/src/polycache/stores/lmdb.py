@@ -1,7 +1,7 @@
 """LMDB, by the package lmdb: durable, larger than memory, for many processes.
 
-The map is as large as the limit from the beginning, in every process, so it never has to grow under
-others. The file grows as it is used.
+The map is somewhat larger than the limit from the beginning, in every process, so it has not to grow
+under others. The file grows as it is used.
 """
 
 import logging
@@ -26,6 +26,9 @@ _log = logging.getLogger("polycache")
 _PAGE = 256
 """Keys of a page."""
 _SMALLEST_MAP = 1 << 20
+_SPARE = 16
+"""The part of the limit by which the map is larger: a deletion takes pages, too, before it frees
+any. The cache evicts before the limit is reached."""
 _open: dict[str, list[Any]] = {}
 """LMDB's environments of this process by their folders, with how many objects each has."""
 _open_lock = threading.Lock()
@@ -74,7 +77,7 @@ class LmdbStore(Store):
         opening = self._opening
         return lmdb.open(
             str(opening.folder),
-            map_size=_SMALLEST_MAP if opening.read_only else max(opening.limit, _SMALLEST_MAP),
+            map_size=_SMALLEST_MAP if opening.read_only else self._map_size(),
             readonly=opening.read_only,
             # Where nothing may be written, readers cannot enter themselves.
             lock=not opening.read_only,
@@ -86,6 +89,10 @@ class LmdbStore(Store):
             readahead=False,
             meminit=False,
         )
+
+    def _map_size(self) -> int:
+        limit = self._opening.limit
+        return _SMALLEST_MAP + limit + limit // _SPARE
 
     def forked(self) -> None:
         """The parent's environment is not the child's: it is opened once more when it is used."""

@@ -35,6 +35,12 @@ impl Shared {
         state.get(Word::Bytes).saturating_add(written)
     }
 
+    /// Whether so much was written since the store told its size that it may have grown by much more: stores fill whole
+    /// pages, and not to the brim.
+    fn is_stale(&self, state: &State) -> bool {
+        !self.kind.counts && state.get(Word::Written) > self.room / 32
+    }
+
     /// Stores bytes under a key whose lock is held, and counts them.
     pub fn put(&self, key: &[u8], value: &[u8]) -> Result<(), Error> {
         self.count(value.len(), || self.store.put(key, value))
@@ -86,7 +92,8 @@ impl Shared {
         let Some(state) = &self.state else {
             return Ok(());
         };
-        if self.used(state).saturating_add(bytes as u64) <= self.high() {
+        let has_room = self.used(state).saturating_add(bytes as u64) <= self.high();
+        if has_room && !self.is_stale(state) {
             return Ok(());
         }
         self.evict_down_to(state, self.high().saturating_sub(bytes as u64))
