@@ -1,6 +1,5 @@
 """A file a key by hand: written beside it, and renamed, so that no reader sees half a value."""
 
-
 from diskbench.measure import measure
 from diskbench.store import Place, Store
 

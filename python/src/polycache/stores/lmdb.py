@@ -1,7 +1,7 @@
 """LMDB, by the package lmdb: durable, larger than memory, for many processes.
 
-The map is somewhat larger than the limit from the beginning, in every process, so it has not to grow
-under others. The file grows as it is used.
+The map is somewhat larger than the limit from the beginning, in every process, so that it never has
+to grow under others. The file grows as it is used.
 """
 
 import logging
