@@ -1,5 +1,7 @@
 """A file a key by hand: written beside it, and renamed, so that no reader sees half a value."""
 
+import os
+
 from diskbench.measure import measure
 from diskbench.store import Place, Store
 
@@ -13,7 +15,7 @@ class Files(Store):
         self.folder = place.directory
 
     def set(self, key: str, value: str) -> None:
-        beside = self.folder / f"{key}.new"
+        beside = self.folder / f"{key}.{os.getpid()}"
         beside.write_bytes(value.encode())
         beside.replace(self.folder / key)
 
