@@ -19,17 +19,23 @@ pub(crate) fn is_entity_tag(text: &str) -> bool {
 
 /// Whether the field If-None-Match names the tag, by weak comparison: `W/` makes no difference. `*` names every one. Bytes
 /// that are no list of tags name none, so that the answer is the whole one.
-pub(crate) fn none_match_names(field: &[u8], tag: &str) -> bool {
+pub(crate) fn none_match_names(field: &[u8], tag: Option<&str>) -> bool {
+    let Some(tag) = tag else {
+        return field.trim_ascii() == b"*";
+    };
     field == tag.as_bytes()
         || field.trim_ascii() == b"*"
         || any_tag(field, |one| opaque(one) == opaque(tag.as_bytes()))
 }
 
 /// Whether the field If-Match names the tag, by strong comparison: a weak tag is equal to none. `*` names every one.
-pub(crate) fn match_names(field: &[u8], tag: &str) -> bool {
+pub(crate) fn match_names(field: &[u8], tag: Option<&str>) -> bool {
     if field.trim_ascii() == b"*" {
         return true;
     }
+    let Some(tag) = tag else {
+        return false;
+    };
     !tag.starts_with("W/") && any_tag(field, |one| one == tag.as_bytes())
 }
 

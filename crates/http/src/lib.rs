@@ -19,7 +19,9 @@
 mod accept_encoding;
 mod cache_control;
 mod coding;
+mod composite;
 mod entity_tag;
+mod envelope;
 mod error;
 mod policy;
 mod problem;
@@ -29,6 +31,7 @@ mod variant;
 
 pub use cache_control::{CacheControl, Visibility};
 pub use coding::Coding;
+pub use composite::Composite;
 pub use entity_tag::entity_tag;
 pub use error::InvalidArgument;
 pub use policy::Policy;

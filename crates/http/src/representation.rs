@@ -2,13 +2,14 @@
 
 use crate::accept_encoding::{choose, Choice};
 use crate::entity_tag::is_entity_tag;
+use crate::envelope::Envelope;
 use crate::variant::{list, Variant};
 use crate::{Answer, Coding, InvalidArgument, Policy, Problem};
 use bytes::Bytes;
 use http::header::{self, HeaderMap, HeaderValue};
 use http::Method;
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 use tokio::sync::OnceCell;
 
@@ -28,6 +29,8 @@ struct Inner {
     content_type: HeaderValue,
     stored_at: Option<u64>,
     clock: Option<Clock>,
+    /// Of the last documents around it.
+    envelope: Mutex<Option<Arc<Envelope>>>,
 }
 
 impl Representation {
@@ -47,6 +50,7 @@ impl Representation {
             content_type,
             stored_at: None,
             clock: None,
+            envelope: Mutex::default(),
         })
     }
 
@@ -92,6 +96,7 @@ impl Representation {
             content_type,
             stored_at,
             clock,
+            envelope: Mutex::default(),
         })
     }
 
@@ -195,24 +200,39 @@ impl Representation {
         request: &HeaderMap,
         policy: &Policy,
     ) -> Result<Option<Coding>, Problem> {
-        if method != Method::GET && method != Method::HEAD {
-            return Err(Problem::method_not_allowed());
-        }
-        let field = list(request, header::ACCEPT_ENCODING);
-        // What is no text names no coding.
-        let field = field
-            .as_deref()
-            .map(|field| std::str::from_utf8(field).unwrap_or("?"));
         let is_small = self.bytes().len() < policy.least();
-        match choose(field, policy.all_codings(), is_small) {
-            Choice::Identity => Ok(None),
-            Choice::Coded(coding) => Ok(Some(coding)),
-            Choice::Nothing => Err(Problem::not_acceptable()),
+        coding_for(method, request, policy.all_codings(), is_small)
+    }
+
+    pub(crate) fn content_type(&self) -> &HeaderValue {
+        &self.inner.content_type
+    }
+
+    /// Whether the media type is JSON, or one that is written as JSON (RFC 6839 3.1).
+    pub(crate) fn is_json(&self) -> bool {
+        let media = self.inner.content_type.to_str().unwrap_or_default();
+        let media = media.split(';').next().unwrap_or_default().trim();
+        media.eq_ignore_ascii_case("application/json")
+            || media.to_ascii_lowercase().ends_with("+json")
+    }
+
+    /// What documents around it under a name have in common.
+    pub(crate) fn envelope(&self, name: &str) -> Arc<Envelope> {
+        let mut kept = self
+            .inner
+            .envelope
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        match &*kept {
+            Some(envelope) if envelope.name == name => envelope.clone(),
+            _ => kept
+                .insert(Arc::new(Envelope::new(name, self.bytes())))
+                .clone(),
         }
     }
 
     /// In whole seconds. A clock that was set back makes nothing younger than 0.
-    fn age(&self) -> Option<u64> {
+    pub(crate) fn age(&self) -> Option<u64> {
         let at = self.inner.stored_at?;
         let now = match &self.inner.clock {
             Some(clock) => clock(),
@@ -222,6 +242,28 @@ impl Representation {
             }
         };
         Some(now.saturating_sub(at) / 1000)
+    }
+}
+
+/// The coding for a request: of `codings`, in the server's order of preference.
+pub(crate) fn coding_for(
+    method: &Method,
+    request: &HeaderMap,
+    codings: &[Coding],
+    is_small: bool,
+) -> Result<Option<Coding>, Problem> {
+    if method != Method::GET && method != Method::HEAD {
+        return Err(Problem::method_not_allowed());
+    }
+    let field = list(request, header::ACCEPT_ENCODING);
+    // What is no text names no coding.
+    let field = field
+        .as_deref()
+        .map(|field| std::str::from_utf8(field).unwrap_or("?"));
+    match choose(field, codings, is_small) {
+        Choice::Identity => Ok(None),
+        Choice::Coded(coding) => Ok(Some(coding)),
+        Choice::Nothing => Err(Problem::not_acceptable()),
     }
 }
 

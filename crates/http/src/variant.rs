@@ -58,18 +58,15 @@ impl Variant {
         policy: &Policy,
         age: Option<u64>,
     ) -> Answer {
-        let listed = |name| list(request, name);
-        if listed(header::IF_MATCH).is_some_and(|field| !match_names(&field, self.etag())) {
-            return Problem::precondition_failed().answer(method);
+        match condition(request, Some(self.etag())) {
+            Condition::Failed => return Problem::precondition_failed().answer(method),
+            Condition::NotModified => {
+                let fields = self.fields(policy, age).not_modified.clone();
+                return not_modified(fields);
+            }
+            Condition::Met => {}
         }
         let fields = self.fields(policy, age);
-        if listed(header::IF_NONE_MATCH).is_some_and(|field| none_match_names(&field, self.etag()))
-        {
-            let mut answer = Answer::new(Bytes::new());
-            *answer.status_mut() = StatusCode::NOT_MODIFIED;
-            *answer.headers_mut() = fields.not_modified.clone();
-            return answer;
-        }
         let is_head = method == Method::HEAD;
         let mut answer = Answer::new(match is_head {
             true => Bytes::new(),
@@ -112,6 +109,33 @@ impl Variant {
             not_modified,
         }
     }
+}
+
+/// What a request's conditions say of a representation (RFC 9110 13.2.2).
+pub(crate) enum Condition {
+    Failed,
+    NotModified,
+    Met,
+}
+
+/// Without a tag there is something all the same, which `*` names.
+pub(crate) fn condition(request: &HeaderMap, etag: Option<&str>) -> Condition {
+    let field = |name| list(request, name);
+    if field(header::IF_MATCH).is_some_and(|field| !match_names(&field, etag)) {
+        return Condition::Failed;
+    }
+    if field(header::IF_NONE_MATCH).is_some_and(|field| none_match_names(&field, etag)) {
+        return Condition::NotModified;
+    }
+    Condition::Met
+}
+
+/// 304 with its fields.
+pub(crate) fn not_modified(fields: HeaderMap) -> Answer {
+    let mut answer = Answer::new(Bytes::new());
+    *answer.status_mut() = StatusCode::NOT_MODIFIED;
+    *answer.headers_mut() = fields;
+    answer
 }
 
 /// A list's field; several lines of it are one list (RFC 9110 5.3).

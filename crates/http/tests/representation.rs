@@ -1,7 +1,8 @@
 //! What the cases do not say: what is made once, and what is refused.
 
 use http::{header, HeaderMap, HeaderValue, Method};
-use polycache_http::{CacheControl, Coding, Policy, Representation};
+use polycache_http::{CacheControl, Coding, Composite, Policy, Representation};
+use serde_json::json;
 use std::time::Duration;
 
 fn accepting(coding: &'static str) -> HeaderMap {
@@ -78,4 +79,120 @@ fn what_cannot_be_is_refused() {
     assert!(Policy::default().header(header::LINK, "a\nb: c").is_err());
     assert!(Policy::default().cache_control_text("a\r\nb: c").is_err());
     assert_eq!(Coding::named("deflate"), None);
+}
+
+fn unzipped(bytes: &[u8]) -> serde_json::Value {
+    let mut reader = flate2::bufread::GzDecoder::new(bytes);
+    let value = serde_json::from_reader(&mut reader).unwrap();
+    // One member, and nothing behind it.
+    assert!(reader.into_inner().is_empty());
+    value
+}
+
+#[tokio::test]
+async fn fields_around_a_value() {
+    let value = json!(["x".repeat(3000)]);
+    let page = Representation::json(value.to_string());
+    let policy = Policy::default();
+    for fields in [
+        json!({"start": 1, "end": "ü"}),
+        json!({}),
+        json!({"long": "y".repeat(200_000)}),
+        json!({"exact": "y".repeat(0xffff - 12)}),
+    ] {
+        let document = page.within("value", &fields).unwrap();
+        let mut whole = fields.clone();
+        whole["value"] = value.clone();
+        let plain = document.respond_now(&Method::GET, &HeaderMap::new(), &policy);
+        let plain = plain.unwrap();
+        assert_eq!(plain.body().len(), document.size());
+        assert!(!plain.headers().contains_key("etag"));
+        let read: serde_json::Value = serde_json::from_slice(plain.body()).unwrap();
+        assert_eq!(read, whole);
+        let packed = document
+            .respond(&Method::GET, &accepting("gzip, br"), &policy)
+            .await;
+        assert_eq!(packed.headers()["content-encoding"], "gzip");
+        let length: usize = packed.headers()["content-length"]
+            .to_str()
+            .unwrap()
+            .parse()
+            .unwrap();
+        assert_eq!(length, packed.body().len());
+        assert_eq!(unzipped(packed.body()), whole);
+        // The value is deflated once.
+        assert!(document
+            .respond_now(&Method::GET, &accepting("gzip"), &policy)
+            .is_some());
+    }
+    let name = page.within("a \"name\"", &json!({"b": 1})).unwrap();
+    let read: serde_json::Value = serde_json::from_slice(&name.bytes()).unwrap();
+    assert_eq!(read, json!({"a \"name\"": value, "b": 1}));
+}
+
+#[test]
+fn a_document_has_the_values_tag_where_its_fields_are_incidental() {
+    let page = Representation::json("[1]").with_etag("\"v1\"").unwrap();
+    let policy = Policy::default();
+    let with =
+        |name, tag: &'static str| HeaderMap::from_iter([(name, HeaderValue::from_static(tag))]);
+    let status = |document: &Composite, method, fields: &HeaderMap| {
+        document
+            .respond_now(&method, fields, &policy)
+            .unwrap()
+            .status()
+            .as_u16()
+    };
+    let document = page.within("value", &json!({"at": 1})).unwrap();
+    assert_eq!(document.etag(), None);
+    let none_match = with(header::IF_NONE_MATCH, "\"v1\"");
+    let any = with(header::IF_NONE_MATCH, "*");
+    assert_eq!(status(&document, Method::GET, &none_match), 200);
+    assert_eq!(status(&document, Method::GET, &any), 304);
+    assert_eq!(
+        status(&document, Method::GET, &with(header::IF_MATCH, "\"v1\"")),
+        412
+    );
+    let document = document.incidental();
+    assert_eq!(document.etag().as_deref(), Some("W/\"v1\""));
+    assert_eq!(status(&document, Method::GET, &none_match), 304);
+    // A weak tag is equal to none by strong comparison.
+    assert_eq!(
+        status(&document, Method::GET, &with(header::IF_MATCH, "W/\"v1\"")),
+        412
+    );
+    assert_eq!(status(&document, Method::POST, &HeaderMap::new()), 405);
+    let nothing = with(header::ACCEPT_ENCODING, "identity;q=0, br");
+    assert_eq!(status(&document, Method::GET, &nothing), 406);
+    let head = document
+        .respond_now(&Method::HEAD, &HeaderMap::new(), &policy)
+        .unwrap();
+    assert_eq!(
+        head.headers()["content-length"],
+        document.size().to_string()
+    );
+    assert!(head.body().is_empty());
+    let aged = page
+        .stored_at(1000)
+        .clock(|| 3500)
+        .within("value", &json!({}))
+        .unwrap();
+    let answer = aged
+        .respond_now(&Method::GET, &HeaderMap::new(), &policy)
+        .unwrap();
+    assert_eq!(answer.headers()["age"], "2");
+}
+
+#[test]
+fn what_cannot_stand_around_a_value_is_refused() {
+    let page = Representation::json("1");
+    assert!(page.within("value", &json!({"value": 1})).is_err());
+    assert!(page.within("value", &json!([1])).is_err());
+    assert!(page.within("value", &1).is_err());
+    let text = Representation::new("x".into(), HeaderValue::from_static("text/plain"));
+    assert!(text.within("value", &json!({})).is_err());
+    let problem = HeaderValue::from_static("application/problem+json; charset=utf-8");
+    assert!(Representation::new("1".into(), problem)
+        .within("value", &json!({}))
+        .is_ok());
 }
