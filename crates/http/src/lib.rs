@@ -17,6 +17,8 @@
 //! no new variant is answered at once by [`Representation::respond_now`], which needs no runtime.
 
 mod accept_encoding;
+#[cfg(feature = "axum")]
+pub mod axum;
 mod cache_control;
 mod coding;
 mod composite;
@@ -25,6 +27,8 @@ mod envelope;
 mod error;
 mod policy;
 mod problem;
+#[cfg(feature = "reads")]
+mod reads;
 mod representation;
 mod stream_range;
 mod variant;

@@ -70,8 +70,13 @@ impl Representation {
                 "{etag} is no entity tag: write \"v1\" with the quotes"
             )));
         }
+        Ok(self.tagged(etag))
+    }
+
+    /// With a tag that is known to be one.
+    pub(crate) fn tagged(&self, etag: &str) -> Representation {
         let (at, clock) = (self.inner.stored_at, self.inner.clock.clone());
-        Ok(self.again(etag, at, clock))
+        self.again(etag, at, clock)
     }
 
     /// The same bytes, last known to be current at a time, in milliseconds since 1970, for the field Age (RFC 9111 5.1).

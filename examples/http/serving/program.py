@@ -22,7 +22,9 @@ RUNTIMES = {
     "bun": "bun",
     "hono": "bun",
     "elysia": "bun",
+    "axum": "rust",
 }
+COMPILED = Path(os.environ.get("CARGO_TARGET_DIR") or FOLDER.parent.parent / "target") / "release"
 # Seconds for a program to listen, and to go.
 PATIENCE, GRACE = 60, 10
 SAYS = "listening at "
@@ -41,13 +43,22 @@ class Kind:
         return RUNTIMES[self.name]
 
     @property
+    def arguments(self) -> list[str]:
+        if self.runtime == "rust":
+            return [str(COMPILED / f"example-http-{self.name}")]
+        return [self.runtime, str(FOLDER / f"{self.name}.ts")]
+
+    @property
     def command(self) -> str:
         """As one would type it in this folder."""
+        if self.runtime == "rust":
+            return f"../../target/release/example-http-{self.name}"
         return f"{self.runtime} {self.name}.ts"
 
     def missing(self) -> str:
         """Why it cannot run here; empty where it can."""
-        return "" if shutil.which(self.runtime) else f"no {self.runtime} here"
+        program = self.arguments[0]
+        return "" if shutil.which(program) else f"no {program} here"
 
 
 class Program:
@@ -56,7 +67,7 @@ class Program:
     def __init__(self, kind: Kind, redis_url: str) -> None:
         self.kind = kind
         self._process = subprocess.Popen(
-            [kind.runtime, str(FOLDER / f"{kind.name}.ts")],
+            kind.arguments,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,

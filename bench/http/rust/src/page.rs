@@ -5,7 +5,7 @@ use bytes::Bytes;
 use http::header::CONTENT_TYPE;
 use http::StatusCode;
 use serde::Serialize;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// An entry as Redis sends it: its id, and fields and values by turns.
 pub type Entry = (String, Vec<String>);
@@ -54,22 +54,9 @@ pub fn now() -> u64 {
     since.unwrap_or_default().as_millis() as u64
 }
 
-/// A time as JavaScript's `toISOString` writes it. The day is found by counting from 1 March of the year 0, so that a leap
-/// day is its year's last one (H. Hinnant, "chrono-Compatible Low-Level Date Algorithms").
+/// A time as JavaScript's `toISOString` writes it.
 fn date(ms: u64) -> String {
-    let day = ms / 86_400_000 + 719_468;
-    let (era, of_era) = (day / 146_097, day % 146_097);
-    let year = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
-    let of_year = of_era - (365 * year + year / 4 - year / 100);
-    let month = (5 * of_year + 2) / 153;
-    let day = of_year - (153 * month + 2) / 5 + 1;
-    let (year, month) = match month {
-        0..10 => (era * 400 + year, month + 3),
-        _ => (era * 400 + year + 1, month - 9),
-    };
-    let (hour, minute) = (ms / 3_600_000 % 24, ms / 60_000 % 60);
-    let (second, ms) = (ms / 1000 % 60, ms % 1000);
-    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{ms:03}Z")
+    humantime::format_rfc3339_millis(UNIX_EPOCH + Duration::from_millis(ms)).to_string()
 }
 
 /// JSON as an answer.

@@ -65,11 +65,10 @@ async fn read(
     let kept = match &kept {
         Some(kept) if Arc::ptr_eq(&kept.json, &json) => kept.clone(),
         _ => {
-            let value = Representation::json(json.bytes().clone()).with_etag(json.etag());
             let kept = Arc::new(KeptReply {
                 command: command.clone(),
+                representation: Representation::from(&*json),
                 json,
-                representation: value.map_err(|_| Problem::internal())?,
             });
             // One that is larger than all that may be kept is made each time.
             let _ = app.kept.replies.set(target.into(), kept.clone());
