@@ -32,7 +32,12 @@ CRATES = ("polycache", "polycache-memory", "polycache-derive", "polycache-redis-
 # Without the package's name: polycache is a development dependency of itself, and `polycache/tokio`
 # would be that one's feature.
 FEATURES = "derive,metrics,reads,redis-cluster,redis-sentinel,remote,tokio,tracing"
-MODULES = ("polycache", "polycache.opentelemetry", "polycache.redis_namespace")
+MODULES = (
+    "polycache",
+    "polycache.arrays",
+    "polycache.opentelemetry",
+    "polycache.redis_namespace",
+)
 ENTRIES = (
     "src/index.ts",
     "src/http/index.ts",

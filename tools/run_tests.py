@@ -127,7 +127,7 @@ SECTIONS = [
         PYTEST,
         counts.junit,
         needs=("python",),
-        likes=("servers",),
+        likes=("servers", "arrow"),
         prepare=("build",),
         folder="python",
     ),

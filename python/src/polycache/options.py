@@ -106,7 +106,7 @@ class Options(TypedDict, total=False):
     name and a value of the type map, and each reader gets its own object of that class, in every
     process and language that has registered the name. Others get a `Named`. Dataclasses, attrs
     classes, named tuples, pydantic models and enums need only their class, others a
-    `polycache.Type`. Default: none."""
+    `polycache.Type`; `polycache.arrays` has those of NumPy and Arrow. Default: none."""
 
     lease_timeout: Duration | None
     """How old a load may be before a caller stops waiting for it and loads beside it, 63 ms to 8
