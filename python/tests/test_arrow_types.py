@@ -1,5 +1,6 @@
 """Arrow's tables, batches and buffers as registered types: spec/entry.md, "Arrays and tables"."""
 
+import random
 import tracemalloc
 from pathlib import Path
 from typing import Any
@@ -85,9 +86,11 @@ def stream(*batches: Any) -> bytes:
     return made
 
 
-def with_wrong_offsets() -> bytes:
+def with_wrong_offsets(dictionary: bool = False) -> bytes:
     """A text that would end far behind the data."""
-    written = stream(pa.RecordBatch.from_pydict({"a": ["thirteen char"]}))
+    texts = pa.array(["thirteen char"])
+    texts = texts.dictionary_encode() if dictionary else texts
+    written = stream(pa.RecordBatch.from_arrays([texts], ["a"]))
     place = written.rindex(bytes(4) + (13).to_bytes(4, "little"))
     return written[: place + 4] + (2**30).to_bytes(4, "little") + written[place + 8 :]
 
@@ -111,6 +114,7 @@ WRONG: dict[str, tuple[str, Any]] = {
     "other bytes": ("pyarrow.Table", b"\xff" * 100),
     "half of a table": ("pyarrow.Table", stream(batch())[: len(stream(batch())) // 2]),
     "offsets behind the data": ("pyarrow.Table", with_wrong_offsets()),
+    "offsets behind the data of a dictionary": ("pyarrow.Table", with_wrong_offsets(True)),
     "text that is not UTF-8": ("pyarrow.Table", with_wrong_utf8()),
     "no batch": ("pyarrow.RecordBatch", without_batches()),
     "two batches": ("pyarrow.RecordBatch", stream(batch(), batch())),
@@ -127,6 +131,28 @@ def test_other_bytes_are_a_wrong_type(kind: str, which: str, directory: Path) ->
         with pytest.raises(WrongType) as error:
             cache.get("k")
         assert error.value.path == "$.it" and error.value.__cause__ is not None
+
+
+def test_changed_bytes_are_refused_or_a_whole_table() -> None:
+    one = arrow_types()["pyarrow.Table"]
+    assert one.encode is not None and one.decode is not None
+    written = one.encode(table())
+    chance = random.Random(19)
+    outcomes = set()
+    for _ in range(500):
+        changed = bytearray(written)
+        changed[chance.randrange(len(changed))] = chance.choice([0, 1, 127, 255])
+        try:
+            read = one.decode(bytes(changed))
+        except Exception:
+            outcomes.add("refused")
+        else:
+            # Every element can be reached.
+            for column in read.columns:
+                for chunk in column.chunks:
+                    chunk.take(pa.array(range(len(chunk)), pa.int64()))
+            outcomes.add("whole")
+    assert outcomes == {"refused", "whole"}
 
 
 BIG = 8 << 20

@@ -27,8 +27,14 @@ def arrow_types() -> dict[str, Type[Any]]:
             stream.write(table)
         return written.getvalue()
 
+    # Nothing is copied that threads could share, so Arrow need not start any.
+    alone = ipc.IpcReadOptions(use_threads=False)
+
     def stream_of(value: Any) -> Any:
-        return ipc.open_stream(pa.py_buffer(_bytes(value)))
+        stream = ipc.open_stream(pa.py_buffer(_bytes(value)), options=alone)
+        # Raises for a column's name that is not UTF-8, which `validate` does not look at.
+        _ = stream.schema.names
+        return stream
 
     def decode_table(value: Any) -> Any:
         table = stream_of(value).read_all()
