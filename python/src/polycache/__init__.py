@@ -67,7 +67,7 @@ if TYPE_CHECKING:
     from .async_cache import AsyncCache
     from .cache import Cache
     from .lease import AsyncLease, Lease
-    from .memoize import Memoized
+    from .memoize import Memoized, MemoizedInfo
     from .memory_cache import MemoryCache, MemoryEntry, MemoryStats
     from .memory_cache_options import MemoryCacheOptions
     from .memory_memoize import CacheInfo, MemoryMemoized, cached, cached_method
@@ -102,6 +102,7 @@ __all__ = [
     "MachineStats",
     "MalformedEntry",
     "Memoized",
+    "MemoizedInfo",
     "MemoryCache",
     "MemoryCacheOptions",
     "MemoryEntry",
@@ -150,6 +151,7 @@ _NATIVE = {
     "CacheInfo": "memory_memoize",
     "Lease": "lease",
     "Memoized": "memoize",
+    "MemoizedInfo": "memoize",
     "MemoryCache": "memory_cache",
     "MemoryEntry": "memory_cache",
     "MemoryMemoized": "memory_memoize",

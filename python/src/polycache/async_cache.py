@@ -14,7 +14,7 @@ from .cache import Cache, name_of_key
 from .durations import Duration
 from .entry import Entry
 from .lease import AsyncLease
-from .lifetime import lifetime
+from .lifetime import TtlOf, lifetime, load_lifetime
 from .memoize import Memoized
 from .missing import MISSING, Missing
 from .options import Options
@@ -219,7 +219,7 @@ class AsyncCache:
         key: str | bytes,
         loader: Callable[[], Awaitable[T]],
         *,
-        ttl: Duration | Missing | None = MISSING,
+        ttl: Duration | Missing | Callable[[T], Duration | Missing | None] | None = MISSING,
         expires_at: datetime | None = None,
     ) -> T:
         """See `Cache.get_or_set`; what `loader` returns is awaited.
@@ -227,11 +227,12 @@ class AsyncCache:
         When the task that loads is cancelled, so is its loader, and a waiting task loads.
         Cancelling a waiting task disturbs no other. Threads that use the same cache join, too.
         """
-        lives = ttl if expires_at is None else lifetime(ttl, expires_at)
+        lives = ttl if expires_at is None else load_lifetime(ttl, expires_at)
+        checked = MISSING if callable(lives) else lives
         if self._waits:
-            value = await aside(self._cache, self._cache._hit, key, lives)
+            value = await aside(self._cache, self._cache._hit, key, checked)
         else:
-            value = self._cache._hit(key, lives)
+            value = self._cache._hit(key, checked)
         if value is MISSING:
             return cast(T, await load_async(self._cache, key, loader, lives))
         return cast(T, value)
@@ -241,7 +242,7 @@ class AsyncCache:
         keys: Iterable[K],
         loader: Callable[[list[K]], Awaitable[Mapping[K, Any]]],
         *,
-        ttl: Duration | Missing | None = MISSING,
+        ttl: Duration | Missing | TtlOf | None = MISSING,
         expires_at: datetime | None = None,
     ) -> dict[K, Any]:
         """See `Cache.get_or_set_many`; what `loader` returns is awaited."""
@@ -249,7 +250,7 @@ class AsyncCache:
             self._cache,
             keys,
             loader,
-            lifetime(ttl, expires_at),
+            load_lifetime(ttl, expires_at),
             name_of_key,
             self._cache._copy_of,
         )
@@ -261,7 +262,7 @@ class AsyncCache:
         self,
         /,
         *,
-        ttl: Duration | Missing | None = MISSING,
+        ttl: Duration | Missing | TtlOf | None = MISSING,
         expires_at: datetime | None = None,
         name: str | None = None,
         key: Callable[..., str | bytes] | None = None,
@@ -271,13 +272,17 @@ class AsyncCache:
         function: Callable[..., Any] | None = None,
         /,
         *,
-        ttl: Duration | Missing | None = MISSING,
+        ttl: Duration | Missing | TtlOf | None = MISSING,
         expires_at: datetime | None = None,
         name: str | None = None,
         key: Callable[..., str | bytes] | None = None,
     ) -> Any:
-        """See `Cache.memoize`; for asynchronous functions."""
-        decorate = self._cache.memoize(ttl=ttl, expires_at=expires_at, name=name, key=key)
+        """See `Cache.memoize`; what the function returns is awaited."""
+        lives = load_lifetime(ttl, expires_at)
+
+        def decorate(function: Any) -> Any:
+            return self._cache._memoized(function, lives, name, key, awaits=True)
+
         return decorate if function is None else decorate(function)
 
     async def keys(self, prefix: str | bytes = "") -> AsyncIterator[str | bytes]:

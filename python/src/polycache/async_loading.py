@@ -9,7 +9,7 @@ from weakref import ref
 
 from . import _native
 from .aside import aside
-from .lifetime import Ttl
+from .lifetime import LoadTtl, after_load, before_load
 from .loading import Loads, again, check_loader, inside, joining, patience, waking
 from .loading_many import Load, LoadAlone, Many, ManyLoads, Wait, itself
 from .missing import MISSING
@@ -17,7 +17,11 @@ from .observers import Watch, awaitable
 
 
 async def load_async(
-    cache: Loads, key: Any, loader: Callable[[], Awaitable[Any]], ttl: Ttl, lenient: bool = False
+    cache: Loads,
+    key: Any,
+    loader: Callable[[], Awaitable[Any]],
+    ttl: LoadTtl,
+    lenient: bool = False,
 ) -> Any:
     """As `loading.load`; joins and is joined by threads and by tasks of other event loops."""
     check_loader(loader)
@@ -51,7 +55,8 @@ async def load_async(
             token = inside.set((*inside.get(), ref(part)))
             try:
                 loaded = await awaitable(loader())
-                return await aside(cache, part.fill, loaded, ttl, not lenient)
+                lives = after_load(ttl, loaded)
+                return await aside(cache, part.fill, loaded, lives, not lenient)
             finally:
                 # A coroutine that is collected ends in another context.
                 with suppress(ValueError):
@@ -71,12 +76,12 @@ async def load_many_async(
     cache: ManyLoads,
     keys: Any,
     loader: Callable[[list[Any]], Awaitable[Any]],
-    ttl: Ttl,
+    ttl: LoadTtl,
     name: Callable[[Any], Any] = itself,
     copy: Callable[[Any], Any] = itself,
 ) -> dict[Any, Any]:
     """As `loading_many.load_many`."""
-    asked, found = hits = await aside(cache, cache._hits, keys, ttl)
+    asked, found = hits = await aside(cache, cache._hits, keys, before_load(ttl))
     if len(found) == len(asked):
         return found
     check_loader(loader)

@@ -12,10 +12,11 @@ from .durations import Duration
 from .entry import Entry
 from .errors import Closed, InvalidArgument
 from .lease import Lease
-from .lifetime import lifetime
+from .lifetime import LoadTtl, TtlOf, lifetime, load_lifetime
 from .loading import load
 from .loading_many import load_many
 from .memoize import Memoized, memoized, name_of
+from .memoized_method import as_given, function_of
 from .missing import MISSING, Missing
 from .observers import Observers
 from .options import Options
@@ -102,7 +103,7 @@ class Cache(_native.QuickCache):
         key: str | bytes,
         loader: Callable[[], T],
         *,
-        ttl: Duration | Missing | None = MISSING,
+        ttl: Duration | Missing | Callable[[T], Duration | Missing | None] | None = MISSING,
         expires_at: datetime | None = None,
     ) -> T:
         """The key's value; when there is none, `loader` is called and what it returns is stored.
@@ -118,14 +119,16 @@ class Cache(_native.QuickCache):
         first of each kind is reported to the logger `polycache`; with `store_errors="raise"` the
         error of `set` is raised.
 
-        `ttl` counts from the end of the load; `expires_at` is a time instead, a datetime with a
-        time zone. A loaded value of a registered type is what `decode` makes of it, for its first
+        `ttl` counts from the end of the load. It may be a function of the loaded value:
+        `ttl=lambda user: "1h" if user else "10s"`. `expires_at` is a time instead, a datetime with
+        a time zone. A loaded value of a registered type is what `decode` makes of it, for its first
         caller as for every later one.
 
-        Raises what the loader raises, what `get` raises, and `WaitTimeout` after `wait_timeout`.
+        Raises what the loader or the function of `ttl` raises, what `get` raises, and `WaitTimeout`
+        after `wait_timeout`.
         """
-        lives = ttl if expires_at is None else lifetime(ttl, expires_at)
-        value = self._hit(key, lives)
+        lives = ttl if expires_at is None else load_lifetime(ttl, expires_at)
+        value = self._hit(key, MISSING if callable(lives) else lives)
         if value is MISSING:
             loaded: T = load(self, key, loader, lives)
             return loaded
@@ -136,7 +139,7 @@ class Cache(_native.QuickCache):
         keys: Iterable[K],
         loader: Callable[[list[K]], Mapping[K, Any]],
         *,
-        ttl: Duration | Missing | None = MISSING,
+        ttl: Duration | Missing | TtlOf | None = MISSING,
         expires_at: datetime | None = None,
     ) -> dict[K, Any]:
         """The values of the keys, in a dict; `loader` is called once for those that have none.
@@ -151,7 +154,7 @@ class Cache(_native.QuickCache):
         for; then nothing is stored. With `store_errors="raise"` the values that can be stored are,
         and the first error is raised.
         """
-        lives = lifetime(ttl, expires_at)
+        lives = load_lifetime(ttl, expires_at)
         return load_many(self, keys, loader, lives, name_of_key, self._copy_of)
 
     def add(
@@ -268,7 +271,7 @@ class Cache(_native.QuickCache):
         self,
         /,
         *,
-        ttl: Duration | Missing | None = MISSING,
+        ttl: Duration | Missing | TtlOf | None = MISSING,
         expires_at: datetime | None = None,
         name: str | None = None,
         key: Callable[..., str | bytes] | None = None,
@@ -278,7 +281,7 @@ class Cache(_native.QuickCache):
         function: Callable[..., Any] | None = None,
         /,
         *,
-        ttl: Duration | Missing | None = MISSING,
+        ttl: Duration | Missing | TtlOf | None = MISSING,
         expires_at: datetime | None = None,
         name: str | None = None,
         key: Callable[..., str | bytes] | None = None,
@@ -292,7 +295,12 @@ class Cache(_native.QuickCache):
         the program, and changes of the function's code.
 
         `key` makes the key of a call from its arguments, which may then be any objects. Without a
-        `name` it is a key of this namespace, where `get` and `delete` find it, too.
+        `name` it is a key of this namespace, where `get` and `delete` find it, too. `ttl` may be a
+        function of the result, as in `get_or_set`.
+
+        In a class, `key` is given the instance or class as well. The decorator stands above
+        `@classmethod` or `@staticmethod`, or below; below `@classmethod`, `forget` has to be given
+        the class from Python 3.13 on.
 
             @cache.memoize(ttl="5m")
             def load_user(number: int) -> dict[str, object]: ...
@@ -300,16 +308,27 @@ class Cache(_native.QuickCache):
             load_user(1)
             load_user.forget(1)
             load_user.forget_all()
+            load_user.cache_info()  # hits=0, misses=1: of this process
         """
+        lives = load_lifetime(ttl, expires_at)
 
-        lives = lifetime(ttl, expires_at)
-
-        def decorate(function: Callable[..., Any]) -> Any:
-            if key is not None and name is None:
-                return memoized(self, function, lives, key, shares=True)
-            return memoized(self.namespace(name or name_of(function)), function, lives, key)
+        def decorate(function: Any) -> Any:
+            return self._memoized(function, lives, name, key, awaits=False)
 
         return decorate if function is None else decorate(function)
+
+    def _memoized(
+        self,
+        given: Any,
+        lives: LoadTtl,
+        name: str | None,
+        key: Callable[..., str | bytes] | None,
+        awaits: bool,
+    ) -> Any:
+        function = function_of(given)
+        shares = key is not None and name is None
+        cache = self if shares else self.namespace(name or name_of(function))
+        return as_given(memoized(cache, function, lives, key, shares=shares, awaits=awaits), given)
 
     def entry(self, key: str | bytes) -> Entry | None:
         """The key's value with the facts of its entry, or None. Not a use of the entry, and not

@@ -17,7 +17,7 @@ from weakref import ReferenceType, ref
 
 from . import _native
 from .errors import InvalidArgument
-from .lifetime import Ttl
+from .lifetime import LoadTtl, after_load
 from .missing import MISSING
 from .observers import Observers, Watch
 
@@ -43,7 +43,9 @@ class Loads(Protocol):
     def _give_up(self) -> None: ...
 
 
-def load(cache: Loads, key: Any, loader: Callable[[], Any], ttl: Ttl, lenient: bool = False) -> Any:
+def load(
+    cache: Loads, key: Any, loader: Callable[[], Any], ttl: LoadTtl, lenient: bool = False
+) -> Any:
     """The key's value: another caller's as soon as it is there, else the loader's.
 
     `lenient` is for functions memoized in memory: a nested call with equal arguments runs the
@@ -77,7 +79,8 @@ def load(cache: Loads, key: Any, loader: Callable[[], Any], ttl: Ttl, lenient: b
             token = inside.set((*inside.get(), ref(part)))
             try:
                 # Filling runs code of the load as well: `encode` and `decode` of registered types.
-                return part.fill(checked(loader()), ttl, not lenient)
+                loaded = checked(loader())
+                return part.fill(loaded, after_load(ttl, loaded), not lenient)
             finally:
                 inside.reset(token)
         except Exception as error:

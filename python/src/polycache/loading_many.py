@@ -13,7 +13,7 @@ from weakref import ref
 
 from . import _native
 from .errors import InvalidArgument
-from .lifetime import Ttl
+from .lifetime import LoadTtl, Ttl, after_load, before_load
 from .loading import Loads, check_loader, checked, inside, joining, patience, wait_for_any
 from .missing import MISSING
 from .observers import Watch
@@ -64,7 +64,7 @@ class Many:
         self,
         cache: ManyLoads,
         hits: tuple[list[Any], dict[Any, Any]],
-        ttl: Ttl,
+        ttl: LoadTtl,
         caller: Caller,
         name: Callable[[Any], Any],
         copy: Callable[[Any], Any],
@@ -215,7 +215,8 @@ class Many:
                 del self._left[name]
                 continue
             try:
-                self._settle(name, part.fill(values[name], self._ttl, True))
+                lives = after_load(self._ttl, values[name])
+                self._settle(name, part.fill(values[name], lives, True))
             except Exception as error:
                 part.fail(error)
                 failure = failure or error
@@ -298,12 +299,12 @@ def load_many(
     cache: ManyLoads,
     keys: Any,
     loader: Callable[[list[Any]], Any],
-    ttl: Ttl,
+    ttl: LoadTtl,
     name: Callable[[Any], Any] = itself,
     copy: Callable[[Any], Any] = itself,
 ) -> dict[Any, Any]:
     """The values of the keys: found, loaded by others, or loaded by `loader`."""
-    asked, found = hits = cache._hits(keys, ttl)
+    asked, found = hits = cache._hits(keys, before_load(ttl))
     if len(found) == len(asked):
         return found
     check_loader(loader)

@@ -25,6 +25,7 @@ from typing import (
 from . import _native
 from .async_loading import load_async, load_many_async
 from .durations import Duration
+from .lifetime import TtlOf
 from .loading import load
 from .loading_many import load_many
 from .memory_cache_options import MemoryCacheOptions
@@ -128,7 +129,11 @@ class MemoryCache(_native.QuickMemoryCache[K, V], MutableMapping[K, V]):
         return self._expire(time)
 
     def get_or_set(
-        self, key: K, loader: Callable[[], V], *, ttl: Duration | Missing | None = MISSING
+        self,
+        key: K,
+        loader: Callable[[], V],
+        *,
+        ttl: Duration | Missing | Callable[[V], Duration | Missing | None] | None = MISSING,
     ) -> V:
         """The key's value; when there is none, `loader` is called and what it returns is stored.
 
@@ -136,14 +141,15 @@ class MemoryCache(_native.QuickMemoryCache[K, V], MutableMapping[K, V]):
         one of the others loads. A caller that has waited `lease_timeout` for a load begins another
         beside it. A set, delete or clear of the key during the load wins: the loaded value is
         returned, not stored. A loader may use the cache, except for its own key
-        (`InvalidArgument`).
+        (`InvalidArgument`). `ttl` counts from the end of the load; it may be a function of the
+        loaded value.
 
         A loaded value that cannot be stored (it has no copy, or is too large) is returned, counted
         in `stats().unstored`, and the first of each kind is reported to the logger `polycache`;
         with `store_errors="raise"` the error of `set` is raised. Raises `WaitTimeout` after
         `wait_timeout`.
         """
-        value = self._hit(key, ttl)
+        value = self._hit(key, MISSING if callable(ttl) else ttl)
         return cast(V, load(self, key, loader, ttl) if value is MISSING else value)
 
     async def get_or_set_async(
@@ -151,7 +157,7 @@ class MemoryCache(_native.QuickMemoryCache[K, V], MutableMapping[K, V]):
         key: K,
         loader: Callable[[], Awaitable[V]],
         *,
-        ttl: Duration | Missing | None = MISSING,
+        ttl: Duration | Missing | Callable[[V], Duration | Missing | None] | None = MISSING,
     ) -> V:
         """See `get_or_set`; what `loader` returns is awaited.
 
@@ -159,7 +165,7 @@ class MemoryCache(_native.QuickMemoryCache[K, V], MutableMapping[K, V]):
         Cancelling a waiting task disturbs no other. It also waits for loads in threads and other
         loops.
         """
-        value = self._hit(key, ttl)
+        value = self._hit(key, MISSING if callable(ttl) else ttl)
         if value is MISSING:
             value = await load_async(self, key, loader, ttl)
         return cast(V, value)
@@ -169,7 +175,7 @@ class MemoryCache(_native.QuickMemoryCache[K, V], MutableMapping[K, V]):
         keys: Iterable[K],
         loader: Callable[[list[K]], Mapping[K, V]],
         *,
-        ttl: Duration | Missing | None = MISSING,
+        ttl: Duration | Missing | Callable[[V], Duration | Missing | None] | None = MISSING,
     ) -> dict[K, V]:
         """The values of the keys, in a dict; `loader` is called once for those that have none.
 
@@ -188,7 +194,7 @@ class MemoryCache(_native.QuickMemoryCache[K, V], MutableMapping[K, V]):
         keys: Iterable[K],
         loader: Callable[[list[K]], Awaitable[Mapping[K, V]]],
         *,
-        ttl: Duration | Missing | None = MISSING,
+        ttl: Duration | Missing | Callable[[V], Duration | Missing | None] | None = MISSING,
     ) -> dict[K, V]:
         """See `get_or_set_many`; what `loader` returns is awaited."""
         return await load_many_async(self, keys, loader, ttl)
@@ -200,7 +206,7 @@ class MemoryCache(_native.QuickMemoryCache[K, V], MutableMapping[K, V]):
         self,
         /,
         *,
-        ttl: Duration | Missing | None = MISSING,
+        ttl: Duration | Missing | TtlOf | None = MISSING,
         key: Callable[..., Any] | None = None,
         typed: bool = True,
     ) -> Callable[[Callable[P, T]], MemoryMemoized[P, T]]: ...
@@ -209,7 +215,7 @@ class MemoryCache(_native.QuickMemoryCache[K, V], MutableMapping[K, V]):
         function: Callable[..., Any] | None = None,
         /,
         *,
-        ttl: Duration | Missing | None = MISSING,
+        ttl: Duration | Missing | TtlOf | None = MISSING,
         key: Callable[..., Any] | None = None,
         typed: bool = True,
     ) -> Any:

@@ -21,8 +21,9 @@ from . import _native
 from .async_loading import load_async
 from .durations import Duration
 from .errors import InvalidArgument
+from .lifetime import TtlOf, before_load
 from .loading import load
-from .memoize import Memoized, cannot_forget, signature_of
+from .memoize import MemoizedFunction, cannot_forget, signature_of
 from .memory_cache_options import MemoryCacheOptions
 from .missing import MISSING, Missing
 
@@ -44,7 +45,7 @@ class CacheInfo(NamedTuple):
     currsize: int
 
 
-class MemoryMemoized(Memoized[P, R], Protocol[P, R]):
+class MemoryMemoized(MemoizedFunction[P, R], Protocol[P, R]):
     """A function whose results are kept in memory; it is called as before."""
 
     @property
@@ -79,7 +80,7 @@ def cached(
     cache: "MemoryCache[Any, Any]",
     /,
     *,
-    ttl: Duration | Missing | None = ...,
+    ttl: Duration | Missing | TtlOf | None = ...,
     key: Callable[..., Any] | None = ...,
     typed: bool = ...,
 ) -> Callable[[Callable[P, T]], MemoryMemoized[P, T]]: ...
@@ -193,7 +194,7 @@ class _CachedMethod(Generic[S, P, T]):
 def memoized(
     cache: "MemoryCache[Any, Any]",
     function: Callable[P, T],
-    ttl: Duration | Missing | None,
+    ttl: Duration | Missing | TtlOf | None,
     *,
     key: Callable[..., Any] | None = None,
     typed: bool = True,
@@ -210,6 +211,7 @@ def memoized(
     else:
         find, key_for = _nothing, lambda args, kwargs: key(*args, **kwargs)
     hit = cache._hit
+    known = before_load(ttl)
 
     if inspect.iscoroutinefunction(function):
 
@@ -219,7 +221,7 @@ def memoized(
             if value is not MISSING:
                 return value
             key = key_for(args, kwargs)
-            value = hit(key, ttl)
+            value = hit(key, known)
             if value is not MISSING:
                 return value
             return await load_async(
@@ -235,7 +237,7 @@ def memoized(
             if value is not MISSING:
                 return value
             key = key_for(args, kwargs)
-            value = hit(key, ttl)
+            value = hit(key, known)
             if value is not MISSING:
                 return value
             return load(cache, key, lambda: function(*args, **kwargs), ttl, lenient=True)
@@ -327,7 +329,8 @@ def _nothing(_args: tuple[Any, ...], _kwargs: dict[str, Any]) -> Missing:
 
 
 def _check(function: object) -> None:
-    if isinstance(function, classmethod) or not callable(function):
-        raise InvalidArgument(
-            f"{function!r} cannot be called: put @classmethod above the decorator, not below"
-        )
+    if isinstance(function, classmethod | staticmethod):
+        name = type(function).__name__
+        raise InvalidArgument(f"put @{name} above the decorator, not below: it takes the function")
+    if not callable(function):
+        raise InvalidArgument(f"{function!r} cannot be called")
