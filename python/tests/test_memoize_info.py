@@ -3,10 +3,11 @@
 import asyncio
 import threading
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 from helpers import together
+from stores import OwnStore
 
 from polycache import AsyncCache, Cache, InvalidArgument, MemoizedInfo
 
@@ -91,3 +92,24 @@ async def test_asynchronous_functions(cache: Cache) -> None:
     wrong = AsyncCache.over(cache).memoize(wrong)
     with pytest.raises(InvalidArgument, match="cannot be awaited"):
         await wrong(1)
+
+
+class Watched(OwnStore):
+    readers: ClassVar[set[int]] = set()
+
+    def get(self, key: bytes) -> bytes | None:
+        self.readers.add(threading.get_ident())
+        return super().get(key)
+
+
+async def test_the_event_loop_does_not_wait_for_a_store(tmp_path: Path) -> None:
+    async with AsyncCache(tmp_path, store=Watched) as cache:
+
+        @cache.memoize(key=str)
+        async def load(number: int) -> int:
+            return number
+
+        Watched.readers.clear()
+        assert [await load(1), await load(1)] == [1, 1]
+        assert load.cache_info() == (1, 1)
+        assert Watched.readers and threading.get_ident() not in Watched.readers

@@ -177,16 +177,6 @@ def test_it_is_copied_and_pickled_as_a_method() -> None:
     assert pickle.loads(pickle.dumps(Shop("one").price))("a") == "one a 0.2"
 
 
-def test_a_bound_method_may_be_memoized() -> None:
-    shop = Shop("one")
-
-    class Till:
-        # As any function in a class, it would be bound again.
-        add = staticmethod(cache.memoize(name="add")(shop.__str__))
-
-    assert Till().add() == Till.add() == str(shop)
-
-
 def test_in_memory_the_other_order_is_an_error() -> None:
     memory: MemoryCache[Any, Any] = MemoryCache()
     wrong: Any

@@ -5,7 +5,6 @@ They are bound to an instance or a class as other methods are, and what is bound
 ours, and `inspect` and `asyncio` look through it.
 """
 
-import inspect
 from collections.abc import Callable
 from functools import partial, update_wrapper
 from typing import Any
@@ -36,9 +35,7 @@ def as_given(memoized: Any, given: Any) -> Any:
 
 
 def is_in_class(function: Any) -> bool:
-    """Whether it was defined in the body of a class, and is not bound to an instance yet."""
-    if inspect.ismethod(function):
-        return False
+    """Whether it was defined in the body of a class."""
     *outer, _ = getattr(function, "__qualname__", "").split(".")
     return bool(outer) and outer[-1] != "<locals>"
 

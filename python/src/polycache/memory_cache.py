@@ -219,7 +219,8 @@ class MemoryCache(_native.QuickMemoryCache[K, V], MutableMapping[K, V]):
         key: Callable[..., Any] | None = None,
         typed: bool = True,
     ) -> Any:
-        """A decorator that keeps what a function returns, under its arguments: see `cached`."""
+        """A decorator that keeps what a function returns, under its arguments: see `cached`. `ttl`
+        may be a function of the result, as in `get_or_set`."""
 
         def decorate(function: Callable[..., Any]) -> Any:
             return memoized(self, function, ttl, key=key, typed=typed, shares=True)
