@@ -200,3 +200,17 @@ class Machine(RuleBasedStateMachine):
 
 Machine.TestCase.settings = settings(max_examples=30, stateful_step_count=25, deadline=None)
 TestBoth = Machine.TestCase
+
+
+@pytest.mark.parametrize("last", [False, True])
+def test_a_look_for_an_item_removes_what_expired_even_if_nothing_is_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, last: bool
+) -> None:
+    patched(monkeypatch)
+    pair = both(tmp_path, eviction_policy="none", cull_limit=0)
+    for key in range(3):
+        pair.add(key, None, expire=-1)
+    assert pair.ask(list) == [0, 1, 2]
+    pair.peekitem(last)
+    assert pair.ask(list) == []
+    pair.close()

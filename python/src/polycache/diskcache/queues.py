@@ -107,11 +107,9 @@ class Queues(Removing):
     ) -> Any:
         """The key and the value that were inserted last, or first. Raises KeyError when the cache
         is empty."""
+        # The error is raised behind it, or what had expired would stay.
         with self._writing(retry) as store:
-            while True:
-                place = store.outermost(last)
-                if place is None:
-                    raise KeyError("dictionary is empty")
+            while (place := store.outermost(last)) is not None:
                 code, seal = store.place(place)
                 row = store.row(code)
                 if (
@@ -126,6 +124,7 @@ class Queues(Removing):
                 if value is not ENOVAL:
                     return asked_for((key, value), row[EXPIRES], row[TAG], expire_time, tag)
                 store.remove_place(place)
+        raise KeyError("dictionary is empty")
 
     def __iter__(self) -> Iterator[Any]:
         """Keys in the order of insertion, expired ones too."""
