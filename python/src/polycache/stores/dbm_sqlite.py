@@ -12,7 +12,8 @@ from .store import Opening, Store
 
 _PAGE = 256
 """Keys of a page."""
-_TABLE = "CREATE TABLE IF NOT EXISTS Dict (key BLOB PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID"
+# Without ROWID a value above a quarter of a page would have pages of its own.
+_TABLE = "CREATE TABLE IF NOT EXISTS Dict (key BLOB UNIQUE NOT NULL, value BLOB NOT NULL)"
 
 
 _GET = "SELECT value FROM Dict WHERE key = ?"
