@@ -109,14 +109,20 @@ impl Composite {
         request: &HeaderMap,
         policy: &Policy,
     ) -> Option<Answer> {
-        match self.choose(method, request, policy) {
-            Err(problem) => Some(problem.answer(method)),
-            Ok(None) => Some(self.answer(method, request, policy, None)),
-            Ok(Some(_)) => {
-                let gzip = self.envelope.gzip_now(&self.tail)?;
-                Some(self.answer(method, request, policy, Some(gzip)))
-            }
+        let coding = match self.choose(method, request, policy) {
+            Err(problem) => return Some(problem.answer(method)),
+            Ok(coding) => coding,
+        };
+        let fields = self.fields(policy);
+        // Its tag is the value's, so what a client has is known before anything is compressed or joined.
+        if let Some(answer) = self.settled(method, request, &fields) {
+            return Some(answer);
         }
+        let gzip = match coding {
+            None => None,
+            Some(_) => Some(self.envelope.gzip_now(&self.tail)?),
+        };
+        Some(self.whole(method, fields, gzip))
     }
 
     /// As [`Representation::respond`]. There is gzip, and no other coding (`spec/http.md`, "A value").
@@ -128,7 +134,7 @@ impl Composite {
             return answer;
         }
         match self.envelope.gzip(&self.tail).await {
-            Ok(gzip) => self.answer(method, request, policy, Some(gzip)),
+            Ok(gzip) => self.whole(method, self.fields(policy), Some(gzip)),
             Err(_) => {
                 let plain = policy.clone().codings([]);
                 let answer = self.respond_now(method, request, &plain);
@@ -148,30 +154,30 @@ impl Composite {
         coding_for(method, request, codings, self.size() < policy.least())
     }
 
-    fn answer(
-        &self,
-        method: &Method,
-        request: &HeaderMap,
-        policy: &Policy,
-        gzip: Option<Vec<u8>>,
-    ) -> Answer {
-        let etag = self.etag();
+    /// Those that 200 and 304 have.
+    fn fields(&self, policy: &Policy) -> HeaderMap {
         let mut fields = policy.always().clone();
         if let Some(age) = self.of.age() {
             fields.insert(header::AGE, HeaderValue::from(age));
         }
         // A tag is a checked text or base64.
-        let field = etag
-            .as_deref()
-            .and_then(|etag| HeaderValue::from_str(etag).ok());
-        if let Some(etag) = field {
+        let etag = self.etag();
+        if let Some(etag) = etag.and_then(|etag| HeaderValue::try_from(etag).ok()) {
             fields.insert(header::ETAG, etag);
         }
-        match condition(request, etag.as_deref()) {
-            Condition::Failed => return Problem::precondition_failed().answer(method),
-            Condition::NotModified => return not_modified(fields),
-            Condition::Met => {}
+        fields
+    }
+
+    /// 412 or 304, by the request's conditions.
+    fn settled(&self, method: &Method, request: &HeaderMap, fields: &HeaderMap) -> Option<Answer> {
+        match condition(request, self.etag().as_deref()) {
+            Condition::Failed => Some(Problem::precondition_failed().answer(method)),
+            Condition::NotModified => Some(not_modified(fields.clone())),
+            Condition::Met => None,
         }
+    }
+
+    fn whole(&self, method: &Method, mut fields: HeaderMap, gzip: Option<Vec<u8>>) -> Answer {
         fields.insert(header::CONTENT_TYPE, self.of.content_type().clone());
         let length = gzip.as_ref().map_or(self.size(), Vec::len);
         fields.insert(header::CONTENT_LENGTH, HeaderValue::from(length));

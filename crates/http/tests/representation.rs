@@ -196,3 +196,19 @@ fn what_cannot_stand_around_a_value_is_refused() {
         .within("value", &json!({}))
         .is_ok());
 }
+
+#[test]
+fn a_document_that_the_client_has_is_not_compressed() {
+    let page = Representation::json(json!("x".repeat(3000)).to_string());
+    let document = page.within("value", &json!({"at": 1})).unwrap();
+    let document = document.incidental();
+    let policy = Policy::default();
+    let mut fields = accepting("gzip");
+    assert!(document
+        .respond_now(&Method::GET, &fields, &policy)
+        .is_none());
+    let etag = HeaderValue::from_str(page.etag()).unwrap();
+    fields.insert(header::IF_NONE_MATCH, etag);
+    let answer = document.respond_now(&Method::GET, &fields, &policy);
+    assert_eq!(answer.unwrap().status(), 304);
+}

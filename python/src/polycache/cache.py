@@ -128,6 +128,7 @@ class Cache(_native.QuickCache):
         after `wait_timeout`.
         """
         lives = ttl if expires_at is None else load_lifetime(ttl, expires_at)
+        # As `before_load` says, without a call for each hit.
         value = self._hit(key, MISSING if callable(lives) else lives)
         if value is MISSING:
             loaded: T = load(self, key, loader, lives)
