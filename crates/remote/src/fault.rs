@@ -7,7 +7,7 @@ use crate::reply::Reply;
 pub enum Fault {
     /// No reply within the option `timeout`, the connection ended, or there was none.
     Unreachable,
-    /// The circuit breaker is open: nothing was sent.
+    /// Nothing was sent: the circuit breaker is open, or a read of the same key has just waited in vain.
     Open,
     /// The server says that it cannot serve anybody now: it is loading, has lost its primary, or the
     /// cluster is down.

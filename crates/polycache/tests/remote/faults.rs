@@ -75,6 +75,37 @@ fn a_server_that_hangs_is_given_up_within_the_timeout_and_comes_back() {
 }
 
 #[test]
+fn a_load_whose_read_had_no_answer_does_not_wait_again() {
+    everywhere(|server| {
+        let proxy = Proxy::new(server.port).unwrap();
+        let new_cache = || {
+            options(proxy.url())
+                .timeout(Duration::from_millis(200))
+                .build()
+                .unwrap()
+        };
+        let (known, unknown) = (new_cache(), new_cache());
+        known.set("k", &0).unwrap();
+        let load = |cache: &Cache, value: i32| {
+            let before = cache.remote_stats().unwrap().round_trips;
+            let loaded = cache.get_or_set("other", || Ok::<_, Error>(value));
+            assert_eq!(loaded.unwrap(), value);
+            cache.remote_stats().unwrap().round_trips - before
+        };
+        proxy.hang(Side::All, true);
+        // The read; neither the lease nor its return. The second one does not know the database yet.
+        assert_eq!((load(&known, 1), load(&unknown, 2)), (1, 1));
+        assert_eq!(known.stats().unwrap().unstored, 1);
+        proxy.hang(Side::All, false);
+        until("it is back", || known.set("k", &1).is_ok());
+        until("loads are stored", || {
+            load(&known, 3);
+            known.get::<i32>("other").unwrap() == Some(3)
+        });
+    });
+}
+
+#[test]
 fn a_new_connection_to_a_server_that_hangs_takes_one_timeout() {
     somewhere(|server| {
         let _: () = server.ask("CONFIG SET requirepass secret").unwrap();

@@ -4,11 +4,12 @@ use super::listener::{learn_site, Listening};
 use super::near::NearStore;
 use super::reported::Reported;
 use super::site::Site;
+use super::unanswered::Unanswered;
 use crate::remote::{is_background, Failure, Transport};
 use crate::Error;
 use polycache_host::{monotonic, without_signals, Clock, PerProcess};
 use polycache_remote::{
-    presence, Breaker, Command, Event, Fault, HolderId, Judged, Permit, RemoteName, Reply,
+    presence, Breaker, Command, Event, Fault, Found, HolderId, Judged, Permit, RemoteName, Reply,
     PRESENCE_MS, UNLISTED,
 };
 use std::collections::HashMap;
@@ -56,6 +57,7 @@ struct Own {
     last_failure: Mutex<String>,
     /// What gives up the loads that run, by their numbers.
     loads: Mutex<HashMap<u64, Command>>,
+    unanswered: Unanswered,
     /// Locks whose holders their hosts did not list, with the times when that was first seen.
     doubts: Mutex<HashMap<Vec<u8>, Duration>>,
 }
@@ -384,6 +386,25 @@ impl Link {
         done.map_err(|failure| failure.fault)
     }
 
+    /// Notes how a read that began then has ended, for the load that may follow.
+    pub fn note_read(&self, key: &[u8], found: &Found, began: Duration) {
+        let unanswered = &self.own.get().unanswered;
+        let now = monotonic();
+        // A connection that is refused costs no time: then the load asks by itself.
+        let waited = now.saturating_sub(began) >= self.timeout * 3 / 4;
+        match found {
+            Found::Fault(Fault::Unreachable) if waited => unanswered.note(key, now),
+            Found::Fault(_) => {}
+            _ => unanswered.forget(key),
+        }
+    }
+
+    /// Whether the server has just left a read of this key without an answer: another command would wait for as long.
+    pub fn is_unanswered(&self, key: &[u8]) -> bool {
+        let unanswered = &self.own.get().unanswered;
+        unanswered.is_recent(key, monotonic(), self.timeout)
+    }
+
     pub fn note(&self, why: &str) {
         let mut last = self.last_failure();
         last.clear();
@@ -408,9 +429,9 @@ impl Link {
             Fault::Unreachable => {
                 format!("the remote tier did not answer within {timeout:?} ({why})")
             }
-            Fault::Open => format!(
-                "the remote tier did not answer several times, and is asked again in a moment ({why})"
-            ),
+            Fault::Open => {
+                format!("the remote tier has not answered, and is asked again in a moment ({why})")
+            }
             Fault::Unavailable => format!("the remote tier cannot serve anybody now ({why})"),
             Fault::Refused => format!("the remote tier refused the command ({why})"),
         })

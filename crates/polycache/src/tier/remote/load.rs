@@ -7,7 +7,7 @@ use crate::tier::{AtKey, Place, Tier};
 use crate::Error;
 use polycache_host::Token;
 use polycache_operations::{Bounds, Done, Event, Holder, Step};
-use polycache_remote::{Bounds as RemoteBounds, Event as RemoteEvent, Load, Loaded, Names};
+use polycache_remote::{Bounds as RemoteBounds, Event as RemoteEvent, Fault, Load, Loaded, Names};
 use std::fmt;
 use std::time::{Duration, Instant};
 
@@ -22,6 +22,8 @@ pub(crate) struct RemoteLoad {
     database: u64,
     /// When its loader began.
     since: Option<Instant>,
+    /// The read before it waited for the server in vain: nothing is sent, so that both together take one timeout.
+    is_unanswered: bool,
     /// While its own loader runs: see [`Link::begin_load`](super::link::Link::begin_load).
     number: Option<u64>,
 }
@@ -52,13 +54,18 @@ impl RemoteLoad {
             wait_timeout: bounds.wait_timeout,
             lease_timeout,
         };
-        tier.show_presence();
-        // Without an answer the load goes on: it has the same fault.
-        let _ = tier.link().know_site();
+        let names = tier.names(key);
+        let is_unanswered = tier.link().is_unanswered(&names.value);
+        if !is_unanswered {
+            tier.show_presence();
+            // Without an answer the load goes on: it has the same fault.
+            let _ = tier.link().know_site();
+        }
         // Before the guard's name is.
         let database = tier.link().database_number();
         RemoteLoad {
-            names: tier.names(key),
+            names,
+            is_unanswered,
             machine: Load::new(bounds, now),
             is_loading: false,
             guard_key: tier.guard_key(key),
@@ -145,7 +152,13 @@ impl RemoteLoad {
         loop {
             next = match next {
                 Loaded::Send(commands) => {
-                    let event = self.tier.send(mounted.as_deref(), &[at.key], commands);
+                    // It may have waited for other callers since.
+                    let in_vain = std::mem::take(&mut self.is_unanswered)
+                        && self.tier.link().is_unanswered(&names.value);
+                    let event = match in_vain {
+                        true => RemoteEvent::Fault(Fault::Open),
+                        false => self.tier.send(mounted.as_deref(), &[at.key], commands),
+                    };
                     let now = now + began.elapsed();
                     self.machine
                         .step(&mut near, &mut guard, names, event, now)?

@@ -13,6 +13,7 @@ mod reported;
 mod served_keys;
 mod site;
 mod sweep;
+mod unanswered;
 
 pub(crate) use link::{Link, LinkOptions};
 pub(crate) use load::RemoteLoad;
@@ -508,7 +509,8 @@ impl Tier for RemoteTier {
         if near.is_some() {
             return Ok(near);
         }
-        let mut machine = Get::new(monotonic());
+        let began = monotonic();
+        let mut machine = Get::new(began);
         let names = self.names(key);
         let found = match self.link().know_site() {
             Ok(()) => self.drive(key, &names, |near, names, event| {
@@ -516,6 +518,7 @@ impl Tier for RemoteTier {
             }),
             Err(fault) => Found::Fault(fault),
         };
+        self.link().note_read(&names.value, &found, began);
         match self.take_found(found, out) {
             Ok(found) => Ok(found.map(|_| Place::UNKNOWN)),
             // A read that had no answer is a miss; it is counted, and `remote_stats` tells of it.
