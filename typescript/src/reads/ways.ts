@@ -116,6 +116,8 @@ function nodeRedisWay(
   let made: Prepared | undefined
   const { view, layer } = layered(client)
   become(layer, view, client, '_executeCommand')
+  // The words that are sent have it.
+  define(layer, '_keyPrefix', client._keyPrefix)
   const asked = (given as NodeRedis)._commandOptions
   define(
     layer,

@@ -204,9 +204,15 @@ describe.skipIf(!hasServer)('cached reads', () => {
       const client = connected(from())
       const prefixed = new Redis({ port: from(), keyPrefix: 'ns:' })
       onTestFinished(() => prefixed.disconnect())
-      for (const view of [namespaced(client, { namespace: 'ns' }), prefixed]) {
+      const bare = await createClient({ socket: { port: from() } }).connect()
+      const own = await createClient({ socket: { port: from() }, keyPrefix: 'ns:' }).connect()
+      for (const one of [bare, own]) onTestFinished(() => one.destroy())
+      const within = namespaced(bare, { namespace: 'ns' })
+      await client.set('a', 'not this')
+      for (const view of [namespaced(client, { namespace: 'ns' }), prefixed, within, own]) {
         await client.set('ns:a', '1')
-        const reads = open(view, { maxStaleness: '10s' })
+        const reads = open(view as Redis, { maxStaleness: '10s' })
+        expect(await reads.get('a')).toBe('1')
         await keeping(reads, () => reads.get('a'))
         await client.set('ns:a', '2')
         await until(async () => (await reads.get('a')) === '2')
