@@ -91,7 +91,7 @@ function ioredisWay(client: Ioredis, namespacedAs: (view: Ioredis) => Ioredis): 
   ) => IoredisCommand
   const condition = client as unknown as { condition?: { select?: number } | null }
   return {
-    shape: `ioredis ${String(client.options.protocol ?? 2)} ${String(client.options.stringNumbers ?? false)}`,
+    shape: ioredisShape(client.options),
     client,
     epoch: () => `${client.connectionEpoch} ${condition.condition?.select ?? ''}`,
     prepare,
@@ -101,6 +101,12 @@ function ioredisWay(client: Ioredis, namespacedAs: (view: Ioredis) => Ioredis): 
       return command.promise
     },
   }
+}
+
+/** What decides on the shape of replies, in the options of a Redis. */
+function ioredisShape(options: Members): string {
+  const { protocol = 2, replyMapping = '', stringNumbers = false } = options
+  return `ioredis ${String(protocol)}${String(replyMapping)} ${String(stringNumbers)}`
 }
 
 function nodeRedisWay(

@@ -177,6 +177,19 @@ describe.skipIf(!hasServer)('cached reads', () => {
       }
     })
 
+    it("gives no client another's form of a reply", async () => {
+      const path = folder()
+      const given = options({ path, limit: '16MiB' })
+      await connected(from()).hset('form', 'a', '1')
+      for (const replyMapping of ['legacy', 'resp3'] as const) {
+        const client = new Redis({ port: from(), protocol: 3, replyMapping })
+        onTestFinished(() => client.disconnect())
+        const reads = open(client, given) as Any
+        await keeping(reads, () => reads.call('HGETALL', 'form'))
+        expect(await reads.call('HGETALL', 'form')).toEqual(await client.call('HGETALL', 'form'))
+      }
+    })
+
     it('makes one round trip for many callers', async () => {
       const client = connected(from())
       await client.rpush('many', 'a')
