@@ -69,7 +69,8 @@ export class RedisCluster {
     const owner = await this.owner(key)
     await owner.stop()
     this.#servers.splice(this.#servers.indexOf(owner), 1)
-    await until(() => this.owner(key).catch(() => undefined))
+    // The others take some seconds to agree.
+    await until(() => this.owner(key).catch(() => undefined), 5000)
   }
 
   async stop(): Promise<void> {
