@@ -63,27 +63,35 @@ def started(program: str, options: Sequence[str] = ()) -> Iterator[Server]:
 
 
 @contextmanager
-def cluster(folder: Path, options: Sequence[str] = ()) -> Iterator[list[Server]]:
-    """Three primaries, which know each other."""
+def cluster(folder: Path, options: Sequence[str] = (), replicas: int = 0) -> Iterator[list[Server]]:
+    """Three primaries, which know each other, and so many replicas of each."""
     with ExitStack() as stack:
         nodes = []
-        for number in range(3):
+        for number in range(3 + 3 * replicas):
             words = ["--cluster-enabled", "yes", "--cluster-config-file", f"{number}.conf"]
             words += ["--cluster-port", str(free_port()), "--dir", str(folder), *options]
             nodes.append(stack.enter_context(started(PROGRAMS[0], words)))
         addresses = [f"127.0.0.1:{node.port}" for node in nodes]
         told = subprocess.run(
-            ["redis-cli", "--cluster-yes", "--cluster", "create", *addresses],
+            [
+                *("redis-cli", "--cluster-yes", "--cluster", "create", *addresses),
+                *("--cluster-replicas", str(replicas)),
+            ],
             stdout=subprocess.PIPE,
             text=True,
             check=False,
         )
         assert told.returncode == 0, told.stdout
         deadline = time.monotonic() + 20
-        while not all("cluster_state:ok" in _asked(node, "CLUSTER", "INFO") for node in nodes):
+        while not all(map(_is_up, nodes)):
             assert time.monotonic() < deadline, "the Cluster does not come up"
             time.sleep(0.01)
         yield nodes
+
+
+def _is_up(node: Server) -> bool:
+    is_behind = "master_link_status:down" in _asked(node, "INFO", "replication")
+    return not is_behind and "cluster_state:ok" in _asked(node, "CLUSTER", "INFO")
 
 
 def _asked(node: Server, *words: str) -> str:

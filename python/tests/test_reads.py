@@ -95,19 +95,19 @@ def keeping(reads: Any, read: Callable[[], object]) -> None:
     until("the reply is kept", look)
 
 
-def fill(client: redis.Redis) -> None:
+def fill(client: redis.Redis | redis.RedisCluster, of: str = "k") -> None:
     for name in ("one", "two", "three"):
-        client.xadd("k:x", {"name": name, "n": "1"})
-    client.hset("k:h", mapping={"a": "1", "b": "zwei", "ü": "ö"})
-    client.rpush("k:l", "a", "b", "c", "a")
-    client.zadd("k:z", {"a": 1, "b": 2.5, "c": float("inf")})
-    client.zadd("k:y", {"b": 1})
-    client.sadd("k:s", "m", "n")
-    client.sadd("k:r", "m")
-    client.set("k:t", "text")
-    client.set("k:u", "tempest")
-    client.geoadd("k:g", (13.361389, 38.115556, "Palermo", 15.087269, 37.502669, "Catania"))
-    client.pfadd("k:p", "a", "b")
+        client.xadd(f"{of}:x", {"name": name, "n": "1"})
+    client.hset(f"{of}:h", mapping={"a": "1", "b": "zwei", "ü": "ö"})
+    client.rpush(f"{of}:l", "a", "b", "c", "a")
+    client.zadd(f"{of}:z", {"a": 1, "b": 2.5, "c": float("inf")})
+    client.zadd(f"{of}:y", {"b": 1})
+    client.sadd(f"{of}:s", "m", "n")
+    client.sadd(f"{of}:r", "m")
+    client.set(f"{of}:t", "text")
+    client.set(f"{of}:u", "tempest")
+    client.geoadd(f"{of}:g", (13.361389, 38.115556, "Palermo", 15.087269, 37.502669, "Catania"))
+    client.pfadd(f"{of}:p", "a", "b")
 
 
 SCRIPT = "return {redis.call('get', KEYS[1]), ARGV[1], 7}"

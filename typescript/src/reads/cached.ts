@@ -6,13 +6,15 @@ import { Closed } from '../more-errors.ts'
 import { asBuffer, upper, type Word } from '../redis-namespace/word.ts'
 import type { At, NativeRead, NativeReads } from '../remote/native.ts'
 import { asked } from '../remote/native.ts'
-import { expiryOf, isBounded, questions } from './expiry.ts'
+import { type Exchanged, exchange } from './exchange.ts'
+import { isBounded } from './expiry.ts'
 import { jsonOf } from './json.ts'
 import { handedOut, KeptReplies } from './kept.ts'
 import { callOf, nameOf } from './name.ts'
 import { type CachedOptions, type Opened, openReads } from './options.ts'
 import { pack, unpack } from './packed.ts'
 import { isRead, type Plan, planOf, refusal } from './plan.ts'
+import { slotOfAll } from './slots.ts'
 import { noReadStats, type ReadStats, WHYS } from './stats.ts'
 import type { CachedReads } from './types.ts'
 import { type Prepared, type Way, wayOf } from './ways.ts'
@@ -156,6 +158,8 @@ class Reads {
     const prepared = this.#way.prepare(method, given)
     const plan = planOf(prepared.words)
     this.#checkPrefixes(plan)
+    const isCluster = this.#way.lineTo !== undefined
+    const slot = isCluster ? slotOfAll(prepared.words[0], plan.keys) : 0
     const shape = `${this.#way.shape} ${method}`
     const name = nameOf(plan.keys, shape, prepared.words)
     const { calls, native: root } = this.#opened.handle
@@ -174,7 +178,7 @@ class Reads {
       }
       const begun = calls.readBegin(...this.#at(name), performance.now() - began, out)
       if (typeof begun !== 'number')
-        return { kept: await this.#ask(call, name, prepared, plan, begun), name }
+        return { kept: await this.#ask(call, name, prepared, plan, slot, begun), name }
       if (begun >= 0) await new Promise((resolve) => setTimeout(resolve, begun))
     }
   }
@@ -185,36 +189,23 @@ class Reads {
     name: Buffer,
     prepared: Prepared,
     plan: Plan,
+    slot: number,
     begun: NativeRead,
   ): Promise<unknown> {
     const why = out[0]
     const askedKey = Buffer.from(out.subarray(5, 5 + out.readUInt32LE(1)))
     this.#count(why)
-    const way = this.#way
-    const epoch = way.epoch()
-    const sentAt = Date.now()
     const { calls } = this.#opened.handle
-    let reply: unknown
-    let answers: PromiseSettledResult<unknown>[]
-    let proof: unknown
+    this.#stats.sent++
+    let brought: Exchanged
     try {
-      // In this order, in one round trip: see `spec/reads.md`, "A read".
-      const before = why === 0 ? questions(plan).map((words) => way.send(words)) : []
-      const settled = Promise.allSettled(before)
-      const read = this.#sent(prepared)
-      const after = askedKey.length > 0 ? way.send(['GETEX', askedKey]) : Promise.resolve(null)
-      after.catch(() => {})
-      reply = await read
-      answers = await settled
-      proof = await after.catch(() => null)
+      brought = await exchange(this.#way, prepared, plan, askedKey, why === 0, slot)
     } catch (error) {
       calls.readEnd(...this.#at(name), begun, NOTHING, NOTHING, -1, 0)
       throw error
     }
+    const { reply, answer, expires } = brought
     const packed = why === 0 ? pack(reply) : undefined
-    const expires = expiryOf(plan, answers, sentAt)
-    const isSame = way.epoch() === epoch
-    const answer = isSame && isText(proof) ? Buffer.from(proof) : NOTHING
     const length = packed !== undefined && isBounded(expires) ? packed.length : 0
     const isKept = calls.readEnd(
       ...this.#at(name),
@@ -290,10 +281,6 @@ class Reads {
     this.#kept.clear()
     await this.#opened.close()
   }
-}
-
-function isText(value: unknown): value is string | Buffer {
-  return typeof value === 'string' || Buffer.isBuffer(value)
 }
 
 /** What a method of a client sends: `zRangeWithScores` and `zrangeBuffer` send ZRANGE. */

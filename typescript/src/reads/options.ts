@@ -79,10 +79,20 @@ function staleness(given: Duration | 0 | undefined): number {
   return given === 0 ? 0 : Math.min(milliseconds(given ?? '1s', 'maxStaleness'), 1000)
 }
 
+interface Prefixed {
+  readonly keyPrefix?: unknown
+  readonly redisOptions?: Prefixed
+}
+
 /** The client without its keyPrefix, which is not put before the cache's own keys. */
 function withoutPrefix(client: object): object {
-  const { options } = client as { options?: { keyPrefix?: unknown } }
-  if (!options?.keyPrefix) return client
-  const bare = Object.create(options, { keyPrefix: { value: undefined } }) as object
+  const { options } = client as { options?: Prefixed }
+  // A Cluster has it of its nodes, too.
+  const { keyPrefix, redisOptions } = options ?? {}
+  if (!keyPrefix) return client
+  const bare = Object.create(options as object, {
+    keyPrefix: { value: undefined },
+    redisOptions: { value: redisOptions && { ...redisOptions, keyPrefix: undefined } },
+  }) as object
   return Object.create(client, { options: { value: bare } }) as object
 }

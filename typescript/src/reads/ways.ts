@@ -1,11 +1,16 @@
 import { InvalidArgument } from '../errors.ts'
 import { define, type Members } from '../redis-namespace/forward.ts'
-import type { Ioredis, IoredisCommand } from '../redis-namespace/ioredis.ts'
-import { isIoredis } from '../redis-namespace/ioredis.ts'
+import { type Ioredis, type IoredisCommand, isIoredis } from '../redis-namespace/ioredis.ts'
 import { namespaced } from '../redis-namespace/namespaced.ts'
 import { become, isNodeRedis, type NodeRedis, type Parser } from '../redis-namespace/node-redis.ts'
+import { isNodeRedisCluster } from '../redis-namespace/node-redis-cluster.ts'
 import { layered, originOf } from '../redis-namespace/views.ts'
 import type { Word } from '../redis-namespace/word.ts'
+import { captured } from './captured.ts'
+import { ioredisClusterWay } from './ioredis-cluster.ts'
+import { type IoredisMaker, ioredisMaker } from './ioredis-maker.ts'
+import { nodeRedisClusterWay } from './node-redis-cluster.ts'
+import { ioredisShape, nodeRedisShape } from './shapes.ts'
 
 /** A command that a client has made, and not sent. */
 export interface Prepared {
@@ -26,80 +31,52 @@ export interface Way {
   prepare(method: string, given: readonly unknown[]): Prepared
   /** Sends a command whose keys have their prefixes. */
   send(words: readonly Word[]): Promise<unknown>
+  /** Of a Cluster: the connection to the primary of a slot, for one read; undefined while there is none. */
+  lineTo?(slot: number): Line | undefined | Promise<Line | undefined>
 }
 
-type Method = (...given: readonly unknown[]) => unknown
+/** A connection to one node of a Cluster. */
+export interface Line {
+  /** Changes when the connection is another one, or the Cluster read what this node did not. */
+  epoch(): unknown
+  /** Sends a command on it. */
+  send(words: readonly Word[]): Promise<unknown>
+  /** Sends a prepared command on it; by the Cluster, if the node sends it elsewhere. */
+  read(prepared: Prepared): Promise<unknown>
+}
 
 /** @throws InvalidArgument for a client whose replies cannot be cached, with the reason */
 export function wayOf(client: object): Way {
   const origin = originOf(client)
   const inner = origin?.client ?? client
-  if (isIoredis(inner))
-    return ioredisWay(inner, (view) => (origin ? namespaced(view, origin.options) : view))
-  if (isNodeRedis(inner)) {
-    return nodeRedisWay(inner, client, (view) => (origin ? namespaced(view, origin.options) : view))
+  const as = <C extends object>(view: C): C => (origin ? namespaced(view, origin.options) : view)
+  if (isIoredis(inner)) {
+    const maker = ioredisMaker(inner, as)
+    return inner.isCluster ? ioredisClusterWay(inner, maker) : ioredisWay(inner, maker)
   }
+  if (isNodeRedis(inner)) return nodeRedisWay(inner, client, as)
+  if (isNodeRedisCluster(inner)) return nodeRedisClusterWay(inner, client, as)
   throw new InvalidArgument(
-    'cached takes a Redis of ioredis or a client of node-redis, or a namespace of one of them; no Cluster, pool or ' +
+    'cached takes a Redis or Cluster of ioredis, a client or cluster of node-redis, or a namespace of one of them; no pool or ' +
       "Sentinel client of node-redis, and not Bun's RedisClient: their connections do not show which server has answered",
   )
 }
 
-/** Asks a view for the command that a method makes. */
-function captured(view: Members, method: string, given: readonly unknown[]): unknown {
-  if (given.some((one) => typeof one === 'function')) {
-    throw new InvalidArgument('cached reads return promises, and take no callbacks')
-  }
-  return (view[method] as Method).apply(view, given as unknown[])
-}
-
-function ioredisWay(client: Ioredis, namespacedAs: (view: Ioredis) => Ioredis): Way {
-  if (client.isCluster) {
-    throw new InvalidArgument('cached takes no Cluster of ioredis yet: its replicas may answer')
-  }
-  let made: IoredisCommand | undefined
-  const { view, layer } = layered(client)
-  define(layer, 'sendCommand', (command: IoredisCommand) => {
-    made = command
-    return command.promise
-  })
-  define(
-    layer,
-    'options',
-    Object.create(client.options, { enableAutoPipelining: { value: false } }),
-  )
-  const makes = namespacedAs(view) as unknown as Members
-  const prepare = (method: string, given: readonly unknown[]): Prepared => {
-    made = undefined
-    captured(makes, method, given)
-    const command = made as IoredisCommand | undefined
-    if (command === undefined) throw new InvalidArgument(`${method} sends no command`)
-    return {
-      words: [command.name, ...command.args],
-      send: () => {
-        client.sendCommand(command)
-        return command.promise
-      },
-    }
-  }
-  captured(view as unknown as Members, 'get', [''])
-  // Which ioredis does not show on its clients.
-  const Command = (made as unknown as IoredisCommand).constructor as new (
-    name: string,
-    args: readonly Word[],
-    options: object,
-  ) => IoredisCommand
+function ioredisWay(client: Ioredis, maker: IoredisMaker): Way {
   const condition = client as unknown as { condition?: { select?: number } | null }
+  const sent = (command: IoredisCommand): Promise<unknown> => {
+    client.sendCommand(command)
+    return command.promise
+  }
   return {
-    shape: `ioredis ${String(client.options.protocol ?? 2)} ${String(client.options.stringNumbers ?? false)}`,
+    shape: ioredisShape(client.options),
     client,
     epoch: () => `${client.connectionEpoch} ${condition.condition?.select ?? ''}`,
-    prepare,
-    send: ([name, ...args]) => {
-      const command = new Command(String(name), args, { replyEncoding: 'utf8' })
-      client.sendCommand(command)
-      return command.promise
+    prepare: (method, given) => {
+      const command = maker.made(method, given)
+      return { words: [command.name, ...command.args], send: () => sent(command) }
     },
+    send: (words) => sent(maker.command(words)),
   }
 }
 
@@ -116,6 +93,8 @@ function nodeRedisWay(
   let made: Prepared | undefined
   const { view, layer } = layered(client)
   become(layer, view, client, '_executeCommand')
+  // The words that are sent have it.
+  define(layer, '_keyPrefix', client._keyPrefix)
   const asked = (given as NodeRedis)._commandOptions
   define(
     layer,
@@ -130,10 +109,8 @@ function nodeRedisWay(
   )
   const makes = namespacedAs(view) as unknown as Members
   const own = client as unknown as { options?: { RESP?: number }; _self: { _selectedDB?: number } }
-  const mapping = asked?.typeMapping as Record<string, { name?: string }> | undefined
-  const types = Object.entries(mapping ?? {}).map(([type, maker]) => `${type}${maker?.name}`)
   return {
-    shape: `node-redis ${own.options?.RESP ?? ''} ${types.join()}`,
+    shape: nodeRedisShape(own.options?.RESP, asked),
     client,
     epoch: () => `${client.socketEpoch}`,
     prepare: (method, words) => {

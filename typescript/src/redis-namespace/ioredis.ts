@@ -33,6 +33,8 @@ export interface IoredisCommand {
   readonly resolve: (reply: unknown) => void
   readonly reject: (error: unknown) => void
   transformReply(reply: unknown): unknown
+  /** Makes another promise, so that it can be sent again. */
+  initPromise(): void
   /** Set once its prefixes are on: a command is sent again after a reconnection. */
   [TAKE_OFF]?: TakeOff
   /** Set of a command in a pipeline that begins or ends a transaction. */

@@ -187,9 +187,9 @@ export function become<C extends Members & { readonly _self: Members }>(
 ): void {
   const names = new Set<string>()
   let above = false
-  // Commands are on a class of their own, below the one that has the client's methods.
+  // Commands are on a class of their own, below the one that has the client's methods. A view's layer is no class.
   for (const one of chain(client)) {
-    above ||= Object.hasOwn(one, base)
+    above ||= Object.hasOwn(one, 'constructor') && Object.hasOwn(one, base)
     if (above) for (const name of namesOf(one)) names.add(name)
   }
   // Methods that are fields.

@@ -177,6 +177,19 @@ describe.skipIf(!hasServer)('cached reads', () => {
       }
     })
 
+    it("gives no client another's form of a reply", async () => {
+      const path = folder()
+      const given = options({ path, limit: '16MiB' })
+      await connected(from()).hset('form', 'a', '1')
+      for (const replyMapping of ['legacy', 'resp3'] as const) {
+        const client = new Redis({ port: from(), protocol: 3, replyMapping })
+        onTestFinished(() => client.disconnect())
+        const reads = open(client, given) as Any
+        await keeping(reads, () => reads.call('HGETALL', 'form'))
+        expect(await reads.call('HGETALL', 'form')).toEqual(await client.call('HGETALL', 'form'))
+      }
+    })
+
     it('makes one round trip for many callers', async () => {
       const client = connected(from())
       await client.rpush('many', 'a')
@@ -204,9 +217,15 @@ describe.skipIf(!hasServer)('cached reads', () => {
       const client = connected(from())
       const prefixed = new Redis({ port: from(), keyPrefix: 'ns:' })
       onTestFinished(() => prefixed.disconnect())
-      for (const view of [namespaced(client, { namespace: 'ns' }), prefixed]) {
+      const bare = await createClient({ socket: { port: from() } }).connect()
+      const own = await createClient({ socket: { port: from() }, keyPrefix: 'ns:' }).connect()
+      for (const one of [bare, own]) onTestFinished(() => one.destroy())
+      const within = namespaced(bare, { namespace: 'ns' })
+      await client.set('a', 'not this')
+      for (const view of [namespaced(client, { namespace: 'ns' }), prefixed, within, own]) {
         await client.set('ns:a', '1')
-        const reads = open(view, { maxStaleness: '10s' })
+        const reads = open(view as Redis, { maxStaleness: '10s' })
+        expect(await reads.get('a')).toBe('1')
         await keeping(reads, () => reads.get('a'))
         await client.set('ns:a', '2')
         await until(async () => (await reads.get('a')) === '2')

@@ -139,9 +139,9 @@ function answers(port: number): Promise<boolean> {
 }
 
 /** Waits until something is so. */
-export async function until(so: () => unknown): Promise<void> {
+export async function until(so: () => unknown, tries = 500): Promise<void> {
   for (let tried = 0; !(await so()); tried++) {
-    if (tried > 500) throw new Error('it does not happen')
+    if (tried > tries) throw new Error('it does not happen')
     await sleep(10)
   }
 }

@@ -4,15 +4,14 @@ from collections.abc import Sequence
 from os import PathLike
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack, overload
 
-import redis.asyncio
-
 from ..durations import Duration
 from ..options import MemoryOptions
 from . import asynchronous, synchronous
-from .way import Way
+from .ways import way_of
 
 if TYPE_CHECKING:
     import redis
+    import redis.asyncio
 
     from .types import AsyncCachedReads, CachedReads
 
@@ -48,14 +47,17 @@ class CachedOptions(TypedDict, total=False):
 
 @overload
 def cached(
-    client: "redis.asyncio.Redis", **options: Unpack[CachedOptions]
+    client: "redis.asyncio.Redis | redis.asyncio.RedisCluster", **options: Unpack[CachedOptions]
 ) -> "AsyncCachedReads": ...
 @overload
-def cached(client: "redis.Redis", **options: Unpack[CachedOptions]) -> "CachedReads": ...
+def cached(
+    client: "redis.Redis | redis.RedisCluster", **options: Unpack[CachedOptions]
+) -> "CachedReads": ...
 def cached(client: Any, **options: Unpack[CachedOptions]) -> Any:
-    """The read commands of a `redis.Redis` or `redis.asyncio.Redis`, answered from this process'
-    memory or from what this host keeps, while that is no further behind the server than
-    `max_staleness`. What is not kept, or not by a server that is heard, the client reads.
+    """The read commands of a `redis.Redis` or `redis.asyncio.Redis`, or of a `RedisCluster` of
+    either kind, answered from this process' memory or from what this host keeps, while that is no
+    further behind the server than `max_staleness`. What is not kept, or not by a server that is
+    heard, the client reads.
 
         reads = cached(redis.Redis(), path=".cache")
         options = reads.xrange("OPTIONS", "-", "+")
@@ -68,6 +70,6 @@ def cached(client: Any, **options: Unpack[CachedOptions]) -> Any:
     wrong option.
     """
     given: dict[str, Any] = dict(options)
-    if isinstance(Way(client).client, redis.asyncio.Redis):
+    if way_of(client).is_async:
         return asynchronous.AsyncCachedReads(client, given)
     return synchronous.CachedReads(client, given)

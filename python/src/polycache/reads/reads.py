@@ -20,7 +20,8 @@ from .kept import KeptReplies, handed_out, pack, unpack
 from .name import call_of, name_of
 from .plan import Plan, is_read, plan_of, refusal
 from .stats import WHYS, ReadStats
-from .way import RAW, Prepared, Way
+from .way import RAW, Prepared
+from .ways import way_of
 
 _OPTIONS = frozenset(("path", "limit", "max_staleness", "timeout", "prefix", "prefixes", "memory"))
 _LATEST = 1.0
@@ -60,7 +61,7 @@ class Reads:
             raise InvalidArgument(
                 f"unknown option {unknown[0]!r}; cached has {', '.join(sorted(_OPTIONS))}"
             )
-        self.way = Way(client)
+        self.way = way_of(client)
         options = {name: one for name, one in options.items() if one is not None}
         self._prefixes: Sequence[Any] = _prefixes(options.pop("prefixes", ("",)))
         memory = options.pop("memory", {})
@@ -105,6 +106,7 @@ class Reads:
         plan = plan_of(prepared.words)
         encoded = self.way.encoded
         keys = [encoded(key) for key in plan.keys]
+        self.way.check_keys(prepared.words[0], keys)
         self._check_prefixes(keys)
         shape = self.way.shape(method, prepared.words, prepared.options)
         name = name_of(shape, keys, map(encoded, prepared.words))
@@ -117,8 +119,8 @@ class Reads:
     def pipeline(self, read: Read, ticket: _native.ReadTicket | None) -> tuple[Any, Sent]:
         """All that goes in one round trip, in this order: spec/reads.md, "A read"."""
         self.stats.sent += 1
-        pipe = self.way.pipeline(read.prepared)
         before = questions(read.plan) if ticket is not None and ticket.why == 0 else []
+        pipe = self.way.pipeline(read.prepared, read.keys[0], len(before))
         for words in before:
             pipe.execute_command(*words, **RAW)
         pipe.execute_command(*read.prepared.words, **read.prepared.options)

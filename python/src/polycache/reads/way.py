@@ -1,6 +1,6 @@
 """How a client of redis-py makes and sends commands."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from functools import partial
 from typing import Any, NamedTuple
@@ -59,10 +59,13 @@ class Way:
         _check(self.client)
         pool = self.client.connection_pool
         self.encoder = pool.get_encoder()
-        settings = pool.connection_kwargs
+        self.is_async = isinstance(self.client, redis.asyncio.Redis)
+        self._take_shape(pool.connection_kwargs)
+        self._view = capturing(client)
+
+    def _take_shape(self, settings: Mapping[str, Any]) -> None:
         said = [f"{name}={settings[name]}" for name in _SETTINGS if settings.get(name) is not None]
         self._shape = " ".join(["redis-py", redis.__version__, *said, f"marshal {FORMAT}"])
-        self._view = _view(client)
 
     def space(self) -> object:
         """What tells the namespace of this moment from others."""
@@ -93,7 +96,7 @@ class Way:
 
     def shape(self, method: str, words: Sequence[Any], options: dict[str, Any]) -> str:
         """What the client's replies are told from those of others."""
-        callback = self.client.response_callbacks.get(_text(words[0]))
+        callback = self._callback(as_text(words[0]))
         code = getattr(callback, "__code__", None)
         made = (
             f"{getattr(callback, '__module__', '')}.{getattr(callback, '__qualname__', callback)}"
@@ -102,11 +105,18 @@ class Way:
             made = f"{made}:{getattr(code, 'co_firstlineno', '')}"
         return f"{self._shape} {method} {made} {sorted(map(repr, options.items()))}"
 
-    def pipeline(self, prepared: Prepared) -> Any:
-        """A pipeline of the client, which takes a reply's prefixes off before it is parsed."""
+    def check_keys(self, name: Any, keys: Sequence[bytes]) -> None:
+        """Raises UncacheableRead for keys that no one server has all."""
+
+    def pipeline(self, prepared: Prepared, key: bytes, before: int) -> Any:
+        """A pipeline of the client, which takes a reply's prefixes off before it is parsed.
+
+        key: one of the read.
+        before: how many questions go before the read; none if its reply will not be kept.
+        """
         pipe = self.client.pipeline(transaction=False)
         if prepared.undo is not None:
-            name, undo = _text(prepared.words[0]), prepared.undo
+            name, undo = as_text(prepared.words[0]), prepared.undo
             callbacks = copy(pipe.response_callbacks)
             own = callbacks.get(name)
 
@@ -117,6 +127,10 @@ class Way:
             callbacks[name] = parsed
             pipe.response_callbacks = callbacks
         return pipe
+
+    def _callback(self, name: str) -> Any:
+        """What a user or redis-py makes of a reply."""
+        return self.client.response_callbacks.get(name)
 
     def _with_prefixes(self, words: Sequence[Any], options: dict[str, Any]) -> Prepared:
         undo: list[Callable[[Any], Any]] = []
@@ -146,7 +160,7 @@ def _taken_off(command: Command, prefix: Prefix, reply: Any) -> Any:
     return command.taken_off(reply, prefix)
 
 
-def _text(name: Any) -> str:
+def as_text(name: Any) -> str:
     return name.decode("latin-1") if isinstance(name, bytes) else str(name)
 
 
@@ -163,7 +177,7 @@ def _awaited(made: Any) -> Any:
     return made
 
 
-def _view(client: Any) -> Any:
+def capturing(client: Any) -> Any:
     """A copy that captures commands instead of sending them."""
     view = copy(client)
     view.connection = None
@@ -191,9 +205,9 @@ def _check(client: Any) -> None:
     pipelines = (Pipeline, redis.asyncio.client.Pipeline)
     if not isinstance(client, kinds) or isinstance(client, pipelines):
         raise InvalidArgument(
-            "cached takes a redis.Redis or a redis.asyncio.Redis, or a namespace of one; no "
-            "cluster and no pipeline: their connections do not show which server has answered. Not "
-            f"{type(client).__module__}.{type(client).__qualname__}"
+            "cached takes a redis.Redis or a redis.asyncio.Redis, a namespace of one, or a "
+            "RedisCluster of either kind; no pipeline: its connection does not show which server "
+            f"has answered. Not {type(client).__module__}.{type(client).__qualname__}"
         )
     pool = client.connection_pool
     if isinstance(pool, (SentinelConnectionPool, redis.asyncio.sentinel.SentinelConnectionPool)):
