@@ -1,3 +1,4 @@
+import type { Writable } from 'node:stream'
 import { InvalidArgument } from '../errors.ts'
 import { define, type Members } from '../redis-namespace/forward.ts'
 import type { Ioredis, IoredisCommand } from '../redis-namespace/ioredis.ts'
@@ -26,6 +27,8 @@ export interface Way {
   prepare(method: string, given: readonly unknown[]): Prepared
   /** Sends a command whose keys have their prefixes. */
   send(words: readonly Word[]): Promise<unknown>
+  /** What is sent meanwhile goes to the server in one piece. */
+  together<T>(sends: () => T): T
 }
 
 type Method = (...given: readonly unknown[]) => unknown
@@ -100,6 +103,16 @@ function ioredisWay(client: Ioredis, namespacedAs: (view: Ioredis) => Ioredis): 
       client.sendCommand(command)
       return command.promise
     },
+    together: (sends) => {
+      // Each write would wake the server, and be answered, by itself. Absent while there is no connection.
+      const { stream } = client as unknown as { stream?: Writable | null }
+      stream?.cork()
+      try {
+        return sends()
+      } finally {
+        stream?.uncork()
+      }
+    },
   }
 }
 
@@ -147,5 +160,7 @@ function nodeRedisWay(
       return made
     },
     send: (words) => client.sendCommand(words),
+    // The client itself gathers what is sent.
+    together: (sends) => sends(),
   }
 }
