@@ -4,9 +4,11 @@ import gzip
 import json
 import re
 import threading
+import zlib
 from importlib import import_module
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
@@ -108,6 +110,19 @@ def test_a_variant_is_made_once() -> None:
     for thread in threads:
         thread.join()
     assert len({id(one) for one in made}) == 1
+
+
+def test_a_document_that_the_client_has_is_not_compressed(monkeypatch: pytest.MonkeyPatch) -> None:
+    page = Representation(json.dumps("x" * 3000).encode())
+    document = page.within("value", {"at": 1}, incidental=True)
+    compress = Mock(wraps=zlib.compressobj)
+    monkeypatch.setattr(zlib, "compressobj", compress)
+    accepts = {"accept-encoding": "gzip"}
+    assert document.respond("GET", {**accepts, "if-none-match": page.etag}).status == 304
+    assert document.respond("GET", {**accepts, "if-match": '"another"'}).status == 412
+    compress.assert_not_called()
+    assert decoded(document.respond("GET", accepts)) == document.bytes
+    compress.assert_called_once()
 
 
 def test_bad_input() -> None:

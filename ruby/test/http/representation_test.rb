@@ -72,6 +72,16 @@ class RepresentationTest < Minitest::Test
     assert_equal [one.size.to_s, ""], [head["content-length"], head.body]
   end
 
+  def test_a_document_that_the_client_has_is_not_compressed
+    one = HTTP::Representation.new(LIST).within("value", { at: 1 }, incidental: true)
+    gzip = { "accept-encoding" => "gzip" }
+    Zlib::Deflate.stub(:new, ->(*) { flunk "compressed" }) do
+      assert_equal 304, one.respond("GET", { **gzip, "if-none-match" => one.etag }).status
+      assert_equal 412, one.respond("GET", { **gzip, "if-match" => '"another"' }).status
+      assert_raises(Minitest::Assertion) { one.respond("GET", gzip) }
+    end
+  end
+
   def test_the_answer_without_rack
     one = HTTP::Representation.new("[1]")
     answer = one.respond("GET", { "if-none-match" => one.etag })

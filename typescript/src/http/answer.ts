@@ -30,12 +30,12 @@ export interface Selectable {
   codings(policy: Policy): readonly Coding[]
 }
 
-/** What was selected, and its answers. */
+/** What was selected, and its answers. What is compressed for an answer, is so when that is read. */
 export interface Selected {
   /** Undefined for what has no validator. */
   readonly etag: string | undefined
-  readonly full: Answer
-  readonly head: Answer
+  readonly full: Answer | Promise<Answer>
+  readonly head: Answer | Promise<Answer>
   readonly notModified: Answer
 }
 
@@ -73,7 +73,7 @@ function conditional(
   method: string,
   ifMatch: Field,
   ifNoneMatch: Field,
-): Answer {
+): Answer | Promise<Answer> {
   const { etag } = selected
   if (ifMatch !== null && ifMatch !== undefined && !matchNames(ifMatch, etag))
     return problemAnswer(412, method)

@@ -1,5 +1,5 @@
 /** A small JSON document around a value, put together without touching the value's bytes. */
-import type { Selectable, Selected } from './answer.ts'
+import type { Answer, Selectable, Selected } from './answer.ts'
 import type { Coding } from './codings.ts'
 import { weak } from './entity-tag.ts'
 import type { Envelope } from './envelope.ts'
@@ -7,6 +7,7 @@ import { Pieces } from './frame.ts'
 import { FRAMES_GZIP } from './gzip-frame.ts'
 import type { Policy, RespondOptions } from './policy.ts'
 import type { Representation } from './representation.ts'
+import type { Around } from './variant.ts'
 import { type RequestLike, respondWith } from './web.ts'
 
 /** Options of `within`. */
@@ -68,23 +69,40 @@ export class Composite implements Selectable {
     return respondWith(this, request, options)
   }
 
-  /** What `answer` asks for. */
-  select(coding: Coding | 'identity', policy: Policy): Selected | Promise<Selected> {
-    if (coding === 'identity') return this.#selected(policy, this.#pieces, false)
-    const { gzip } = this.#envelope
-    return gzip instanceof Promise
-      ? gzip.then((frame) => this.#selected(policy, frame.with(this.#tail), true))
-      : this.#selected(policy, gzip.with(this.#tail), true)
-  }
-
-  #selected(policy: Policy, body: Pieces, isGzip: boolean): Selected {
-    const { etag, fields, notModified } = this.#of.answers(policy).around(this.#incidental, isGzip)
-    const { length } = body
+  /** What `answer` asks for. The tag is the value's, so what a client has is known before anything is compressed. */
+  select(coding: Coding | 'identity', policy: Policy): Selected {
+    const isGzip = coding !== 'identity'
+    const around = this.#of.answers(policy).around(this.#incidental, isGzip)
+    const { etag, notModified } = around
+    if (!isGzip) {
+      return {
+        etag,
+        full: answerWith(around, this.#pieces, false),
+        head: answerWith(around, this.#pieces, true),
+        notModified,
+      }
+    }
+    const inGzip = (isHead: boolean) => this.#gzip((body) => answerWith(around, body, isHead))
     return {
       etag,
-      full: { status: 200, fields, length, body },
-      head: { status: 200, fields, length, body: undefined },
       notModified,
+      get full() {
+        return inGzip(false)
+      },
+      get head() {
+        return inGzip(true)
+      },
     }
   }
+
+  #gzip(use: (body: Pieces) => Answer): Answer | Promise<Answer> {
+    const { gzip } = this.#envelope
+    return gzip instanceof Promise
+      ? gzip.then((frame) => use(frame.with(this.#tail)))
+      : use(gzip.with(this.#tail))
+  }
+}
+
+function answerWith({ fields }: Around, body: Pieces, isHead: boolean): Answer {
+  return { status: 200, fields, length: body.length, body: isHead ? undefined : body }
 }

@@ -10,6 +10,7 @@ import { type Exchanged, exchange } from './exchange.ts'
 import { isBounded } from './expiry.ts'
 import { jsonOf } from './json.ts'
 import { handedOut, KeptReplies } from './kept.ts'
+import { Landed } from './landed.ts'
 import { callOf, nameOf } from './name.ts'
 import { type CachedOptions, type Opened, openReads } from './options.ts'
 import { pack, unpack } from './packed.ts'
@@ -37,12 +38,6 @@ export function cached<C extends object>(
 ): CachedReads<C> {
   const way = wayOf(client)
   return new Reads(way, openReads(way, options)).methods(client) as CachedReads<C>
-}
-
-/** What a flight brings: the reply as it is isolated, and how its read is called. */
-interface Landed {
-  readonly kept: unknown
-  readonly name: Buffer
 }
 
 interface Flight {
@@ -109,7 +104,7 @@ class Reads {
         stats.memoryHits++
         return Promise.resolve(found)
       }
-      return this.#landed(call, method, given).then(({ kept }) => handedOut(kept))
+      return this.#landed(call, method, given).then((landed) => this.#handOut(call, landed))
     }
   }
 
@@ -126,12 +121,29 @@ class Reads {
       const made = this.#kept.get(call)
       if (made !== undefined) return made
       const length = this.#near(landed.name)
-      const value = length < 0 ? handedOut(landed.kept) : unpack(out.subarray(0, length))
-      const bytes = jsonOf(value)
-      const representation = new Representation(bytes)
-      if (length >= 0) this.#kept.put(call, representation, bytes.length)
+      const isLanded = length < 0 || this.#isSame(landed, length)
+      const representation = isLanded
+        ? landed.representation(this.#opened.memory.isolation === 'none')
+        : new Representation(jsonOf(unpack(out.subarray(0, length))))
+      if (length >= 0) this.#kept.put(call, representation, representation.size)
       return representation
     }
+  }
+
+  /** The reply as callers get it; the first of them has it kept, if this host has it. */
+  #handOut(call: string, landed: Landed): unknown {
+    const isFirst = landed.isUnasked
+    const isolated = landed.isolated(this.#kept)
+    if (isFirst && landed.packed !== undefined) {
+      const length = this.#near(landed.name)
+      if (length >= 0 && this.#isSame(landed, length)) this.#kept.put(call, isolated, length)
+    }
+    return handedOut(isolated)
+  }
+
+  /** Whether what this host has, in `out`, is what a read brought. */
+  #isSame({ packed }: Landed, length: number): boolean {
+    return packed?.length === length && packed.equals(out.subarray(0, length))
   }
 
   /** The reply of a call; callers of this process share a read that is under way. */
@@ -143,14 +155,14 @@ class Reads {
       this.#stats.joined++
       return flight.landing
     }
-    const landing = this.#read(call, method, given).finally(() => {
+    const landing = this.#read(method, given).finally(() => {
       if (this.#flights.get(call)?.landing === landing) this.#flights.delete(call)
     })
     this.#flights.set(call, { began: now, landing })
     return landing
   }
 
-  async #read(call: string, method: string, given: readonly unknown[]): Promise<Landed> {
+  async #read(method: string, given: readonly unknown[]): Promise<Landed> {
     if (method === 'call' || method === 'callBuffer') {
       const name = upper(String(given[0]))
       if (!isRead(name)) throw refusal(name)
@@ -167,31 +179,29 @@ class Reads {
     if (!calls.readIsKnown(reads) && !(await asked(calls.readKnow(root.number, reads)))) {
       // The server does not answer the cache; what it tells the client is the client's business.
       this.#count(1)
-      return { kept: await this.#sent(prepared), name }
+      return Landed.sent(name, await this.#sent(prepared))
     }
     const began = performance.now()
     for (;;) {
       const length = this.#near(name)
       if (length >= 0) {
         this.#stats.hostHits++
-        return { kept: this.#keep(call, unpack(out.subarray(0, length)), length), name }
+        return Landed.near(name, Buffer.from(out.subarray(0, length)))
       }
       const begun = calls.readBegin(...this.#at(name), performance.now() - began, out)
-      if (typeof begun !== 'number')
-        return { kept: await this.#ask(call, name, prepared, plan, slot, begun), name }
+      if (typeof begun !== 'number') return this.#ask(name, prepared, plan, slot, begun)
       if (begun >= 0) await new Promise((resolve) => setTimeout(resolve, begun))
     }
   }
 
   /** Has the client read, and keeps the reply if it may. */
   async #ask(
-    call: string,
     name: Buffer,
     prepared: Prepared,
     plan: Plan,
     slot: number,
     begun: NativeRead,
-  ): Promise<unknown> {
+  ): Promise<Landed> {
     const why = out[0]
     const askedKey = Buffer.from(out.subarray(5, 5 + out.readUInt32LE(1)))
     this.#count(why)
@@ -205,38 +215,23 @@ class Reads {
       throw error
     }
     const { reply, answer, expires } = brought
-    const packed = why === 0 ? pack(reply) : undefined
-    const length = packed !== undefined && isBounded(expires) ? packed.length : 0
+    const packed = pack(reply)
+    const isKeepable = why === 0 && packed !== undefined && isBounded(expires)
     const isKept = calls.readEnd(
       ...this.#at(name),
       begun,
       answer,
-      packed ?? NOTHING,
-      length,
+      isKeepable ? packed : NOTHING,
+      isKeepable ? packed.length : 0,
       expires ?? 0,
     )
     if (why === 0 && !isKept) this.#count(4)
-    if (packed === undefined) {
-      const bytes = pack(reply)
-      return bytes === undefined ? reply : this.#kept.isolate(reply, bytes)
-    }
-    const isolated = this.#kept.isolate(reply, packed)
-    if (isKept && this.#near(name) === length && packed.equals(out.subarray(0, length))) {
-      this.#kept.put(call, isolated, length)
-    }
-    return isolated
+    return Landed.sent(name, reply, packed && Buffer.from(packed))
   }
 
   #sent(prepared: Prepared): Promise<unknown> {
     this.#stats.sent++
     return prepared.send()
-  }
-
-  /** Keeps a value that was just read on this host, and gives it as it is isolated. */
-  #keep(call: string, value: unknown, length: number): unknown {
-    const isolated = this.#kept.isolate(value, out.subarray(0, length))
-    this.#kept.put(call, isolated, length)
-    return isolated
   }
 
   /** The length of the reply that this host has, in `out`; -1 for none. */

@@ -49,10 +49,11 @@ async function exchanged(
 ): Promise<Exchanged> {
   const epoch = line.epoch()
   const sentAt = Date.now()
-  const before = isToBeKept ? questions(plan).map((words) => line.send(words)) : []
-  const settled = Promise.allSettled(before)
-  const read = line.read(prepared)
-  const after = asked(line, askedKey)
+  const { settled, read, after } = line.together(() => ({
+    settled: Promise.allSettled(isToBeKept ? questions(plan).map((words) => line.send(words)) : []),
+    read: line.read(prepared),
+    after: asked(line, askedKey),
+  }))
   const reply = await read
   const answers = await settled
   const answer = await after
@@ -69,6 +70,7 @@ function lineOf(way: Way): Line {
     epoch: () => way.epoch(),
     send: (words) => way.send(words),
     read: (prepared) => prepared.send(),
+    together: (sends) => way.together(sends),
   }
 }
 

@@ -1,5 +1,6 @@
 import { InvalidArgument } from '../errors.ts'
 import type { Ioredis, IoredisCommand } from '../redis-namespace/ioredis.ts'
+import { corked } from './corked.ts'
 import type { IoredisMaker } from './ioredis-maker.ts'
 import { ioredisShape } from './shapes.ts'
 import type { Line, Prepared, Way } from './ways.ts'
@@ -44,6 +45,7 @@ export function ioredisClusterWay(client: Ioredis, maker: IoredisMaker): Way {
       return prepared
     },
     send: (words) => sent(cluster, maker.command(words)),
+    together: (sends) => sends(),
     lineTo: (slot) => {
       const primary = cluster.slots[slot]?.[0]
       const nodes = cluster.nodes('master') as Node[]
@@ -64,6 +66,7 @@ function lineTo(
   return {
     epoch: () => (isElsewhere ? undefined : node.connectionEpoch),
     send: (words) => sent(node, maker.command(words)),
+    together: (sends) => corked(node, sends),
     read: async (prepared) => {
       const command = commandOf(prepared)
       try {

@@ -1,6 +1,18 @@
 /** A reply as JSON: lists and objects as the client has them, bytes as text, a Map as an object, a Set as a list. */
 export function jsonOf(value: unknown): Buffer {
-  return Buffer.from(JSON.stringify(value, replaced) ?? 'null')
+  // A function that is asked for each value makes it several times as slow.
+  const text = isJson(value) ? JSON.stringify(value) : JSON.stringify(value, replaced)
+  return Buffer.from(text ?? 'null')
+}
+
+/** Whether JSON has a form for all that is in it. */
+function isJson(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return typeof value !== 'bigint'
+  if (Array.isArray(value)) return value.every(isJson)
+  const prototype: unknown = Object.getPrototypeOf(value)
+  return (
+    (prototype === null || prototype === Object.prototype) && Object.values(value).every(isJson)
+  )
 }
 
 function replaced(this: unknown, key: string, value: unknown): unknown {

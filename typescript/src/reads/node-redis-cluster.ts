@@ -65,6 +65,7 @@ export function nodeRedisClusterWay(
       return prepared
     },
     send: (words) => cluster.sendCommand(words[1], false, [...words]),
+    together: (sends) => sends(),
     lineTo: async (slot) => {
       const owner = cluster.slots[slot]?.master
       if (owner === undefined) return undefined
@@ -134,6 +135,8 @@ function lineTo(
   return {
     epoch: () => (isElsewhere ? undefined : node.socketEpoch),
     send: (words) => node.sendCommand(words),
+    // The client itself gathers what is sent.
+    together: (sends) => sends(),
     read: async (prepared) => {
       const { parser, make } = callOf(prepared)
       try {

@@ -1,6 +1,8 @@
 /** What a client makes of a reply, as bytes for other processes of this host: each value behind a letter. */
 
 const LATER = 64 * 1024
+/** Characters of a text that is written here: a call of the run time costs more than they do. */
+const FEW = 64
 
 /** Why a value has no bytes. */
 class Unpackable extends Error {}
@@ -18,17 +20,36 @@ function room(bytes: number): void {
 function head(letter: string, count: number): void {
   room(5)
   scratch[length] = letter.charCodeAt(0)
-  scratch.writeUInt32LE(count, length + 1)
   length += 5
+  counted(count, length - 4)
+}
+
+function counted(count: number, at: number): void {
+  scratch[at] = count
+  scratch[at + 1] = count >>> 8
+  scratch[at + 2] = count >>> 16
+  scratch[at + 3] = count >>> 24
 }
 
 function text(letter: string, value: string): void {
-  const most = value.length * 3
-  head(letter, 0)
-  room(most)
+  head(letter, value.length)
+  room(value.length * 3)
+  if (isWritten(value)) return
   const bytes = scratch.write(value, length, 'utf8')
-  scratch.writeUInt32LE(bytes, length - 4)
+  counted(bytes, length - 4)
   length += bytes
+}
+
+/** Writes a short text of ASCII; false: nothing is written. */
+function isWritten(value: string): boolean {
+  if (value.length > FEW) return false
+  for (let at = 0; at < value.length; at++) {
+    const code = value.charCodeAt(at)
+    if (code > 0x7f) return false
+    scratch[length + at] = code
+  }
+  length += value.length
+  return true
 }
 
 function write(value: unknown): void {
@@ -103,27 +124,30 @@ class Reader {
     this.#bytes = bytes
   }
 
-  #next(count: number): [from: number, to: number] {
+  #text(coding: 'utf8' | 'latin1', count: number): string {
     const from = this.#at
     this.#at += count
-    return [from, this.#at]
+    return this.#bytes.toString(coding, from, this.#at)
   }
 
   value(): unknown {
     const bytes = this.#bytes
-    const letter = String.fromCharCode(bytes[this.#at])
-    const count = bytes.readUInt32LE(this.#at + 1)
-    this.#at += 5
+    const from = this.#at
+    const letter = String.fromCharCode(bytes[from])
+    const high = bytes[from + 4] * 2 ** 24
+    const count = bytes[from + 1] + (bytes[from + 2] << 8) + (bytes[from + 3] << 16) + high
+    this.#at = from + 5
     switch (letter) {
       case 's':
-        return bytes.toString('utf8', ...this.#next(count))
+        return this.#text('utf8', count)
       case 'f':
         this.#at += 8
         return bytes.readDoubleLE(this.#at - 8)
       case 'i':
-        return BigInt(bytes.toString('latin1', ...this.#next(count)))
+        return BigInt(this.#text('latin1', count))
       case 'b':
-        return Buffer.from(bytes.subarray(...this.#next(count)))
+        this.#at += count
+        return Buffer.from(bytes.subarray(this.#at - count, this.#at))
       case 'a': {
         const list: unknown[] = new Array(count)
         for (let at = 0; at < count; at++) list[at] = this.value()

@@ -7,6 +7,7 @@ import { isNodeRedisCluster } from '../redis-namespace/node-redis-cluster.ts'
 import { layered, originOf } from '../redis-namespace/views.ts'
 import type { Word } from '../redis-namespace/word.ts'
 import { captured } from './captured.ts'
+import { corked } from './corked.ts'
 import { ioredisClusterWay } from './ioredis-cluster.ts'
 import { type IoredisMaker, ioredisMaker } from './ioredis-maker.ts'
 import { nodeRedisClusterWay } from './node-redis-cluster.ts'
@@ -33,6 +34,8 @@ export interface Way {
   send(words: readonly Word[]): Promise<unknown>
   /** Of a Cluster: the connection to the primary of a slot, for one read; undefined while there is none. */
   lineTo?(slot: number): Line | undefined | Promise<Line | undefined>
+  /** What is sent meanwhile goes to the server in one piece. */
+  together<T>(sends: () => T): T
 }
 
 /** A connection to one node of a Cluster. */
@@ -43,6 +46,8 @@ export interface Line {
   send(words: readonly Word[]): Promise<unknown>
   /** Sends a prepared command on it; by the Cluster, if the node sends it elsewhere. */
   read(prepared: Prepared): Promise<unknown>
+  /** What is sent meanwhile goes to the server in one piece. */
+  together<T>(sends: () => T): T
 }
 
 /** @throws InvalidArgument for a client whose replies cannot be cached, with the reason */
@@ -77,6 +82,7 @@ function ioredisWay(client: Ioredis, maker: IoredisMaker): Way {
       return { words: [command.name, ...command.args], send: () => sent(command) }
     },
     send: (words) => sent(maker.command(words)),
+    together: (sends) => corked(client, sends),
   }
 }
 
@@ -124,5 +130,7 @@ function nodeRedisWay(
       return made
     },
     send: (words) => client.sendCommand(words),
+    // The client itself gathers what is sent.
+    together: (sends) => sends(),
   }
 }

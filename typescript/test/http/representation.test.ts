@@ -68,6 +68,20 @@ test('documents have the members of JSON: names are quoted, undefined is left ou
   expect(one.within('a', {}, { incidental: true }).etag).toBe(`W/${one.etag}`)
 })
 
+test('compresses no document for a client that has it', async () => {
+  const page = new Representation(Buffer.from(JSON.stringify('x'.repeat(3000))))
+  const document = page.within('value', { at: 1 }, { incidental: true })
+  const fields = { 'accept-encoding': 'gzip' }
+  // What is compressed comes later: so these were not.
+  const unchanged = document.respond(ask({ ...fields, 'if-none-match': page.etag }))
+  expect(unchanged).toMatchObject({ status: 304 })
+  const other = document.respond(ask({ ...fields, 'if-match': '"another"' }))
+  expect(other).toMatchObject({ status: 412 })
+  const whole = document.respond(ask(fields))
+  expect(whole).toBeInstanceOf(Promise)
+  expect((await whole).headers.get('content-encoding')).toBe('gzip')
+})
+
 describe('refuses', () => {
   const list = new Representation(LIST)
   const html = new Representation(LIST, { contentType: 'text/html' })

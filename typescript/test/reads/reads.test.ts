@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs'
+import type { Duplex } from 'node:stream'
 import { Redis } from 'ioredis'
 import { Redis as Redis5 } from 'ioredis-5'
 import { createClient } from 'redis'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { InvalidArgument } from '../../src/errors.ts'
 import {
   type CachedOptions,
@@ -244,6 +245,47 @@ describe.skipIf(!hasServer)('cached reads', () => {
       expect(Buffer.from(page.bytes).toString()).toBe('[["1-1",["a","1"]]]')
       await client.xadd('j', '2-1', 'b', '2')
       await until(async () => (await reads.json.xrange('j', '-', '+')).etag !== page.etag)
+    })
+
+    it('encodes a reply once for callers at once, also one that is not kept', async () => {
+      const client = connected(from())
+      await client.rpush('at-once', 'a')
+      const reads = open(client)
+      const all = await Promise.all(
+        Array.from({ length: 20 }, () => reads.json.lrange('at-once', 0, -1)),
+      )
+      expect(new Set(all).size).toBe(1)
+      expect(all[0]?.text()).toBe('["a"]')
+      await client.del('at-once')
+    })
+
+    it('encodes what the server sent, whatever a caller makes of the reply', async () => {
+      const client = connected(from())
+      await client.rpush('changed', 'a')
+      const reads = open(client, { memory: { isolation: 'none' } })
+      const [, page] = await Promise.all([
+        reads.lrange('changed', 0, -1).then((reply) => reply.push('own')),
+        reads.json.lrange('changed', 0, -1),
+      ])
+      expect(page.text()).toBe('["a"]')
+      await client.del('changed')
+    })
+
+    it('sends a read and its questions in one piece', async () => {
+      const client = connected(from())
+      await client.rpush('piece', 'a')
+      const reads = open(client)
+      await keeping(reads, () => reads.lrange('piece', 0, -1))
+      reads.forget('piece')
+      const { stream } = client as unknown as { stream: Duplex }
+      const written = vi.spyOn(stream, '_writev')
+      await reads.lrange('piece', 0, -1)
+      const pieces = written.mock.calls.map(([chunks]) =>
+        chunks.map(({ chunk }) => String(chunk)).join(''),
+      )
+      expect(pieces).toHaveLength(1)
+      expect(pieces[0]).toMatch(/pttl.*lrange.*getex/is)
+      await client.del('piece')
     })
   })
 

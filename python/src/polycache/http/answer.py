@@ -30,10 +30,11 @@ class Selectable(Protocol):
     @property
     def size(self) -> int: ...
     def _codings(self, policy: Policy) -> tuple[str, ...]: ...
-    def _selected(
-        self, coding: str, policy: Policy
-    ) -> tuple[bytes, str | None, list[tuple[str, str]], list[tuple[str, str]]]:
-        """The bytes, their tag, the fields of 200 and those of 304."""
+    def _validated(self, coding: str, policy: Policy) -> tuple[str | None, list[tuple[str, str]]]:
+        """The tag and the fields of 304. Compresses only what has a tag of its own."""
+
+    def _whole(self, coding: str, policy: Policy) -> tuple[bytes, list[tuple[str, str]]]:
+        """The bytes and the fields of 200."""
 
 
 def chosen(subject: Selectable, policy: Policy, accept_encoding: str | None) -> str | None:
@@ -51,12 +52,13 @@ def answer(subject: Selectable, policy: Policy, method: str, headers: Headers) -
     coding = chosen(subject, policy, fields.get("accept-encoding"))
     if coding is None:
         return problem_answer(406, method)
-    content, etag, full, unmodified = subject._selected(coding, policy)
+    etag, unmodified = subject._validated(coding, policy)
     if_match, if_none_match = fields.get("if-match"), fields.get("if-none-match")
     if if_match is not None and not match_names(if_match, etag):
         return problem_answer(412, method)
     if if_none_match is not None and none_match_names(if_none_match, etag):
         return Answer(304, unmodified, b"")
+    content, full = subject._whole(coding, policy)
     return Answer(200, full, b"" if method == "HEAD" else content)
 
 

@@ -115,12 +115,14 @@ class Representation:
     def _is_ready(self, coding: str) -> bool:
         return coding == "identity" or coding in self._variants
 
-    def _selected(self, coding: str, policy: Policy) -> tuple[bytes, str | None, Fields, Fields]:
+    def _validated(self, coding: str, policy: Policy) -> tuple[str | None, Fields]:
+        etag = self._variant(coding)[1]
+        return etag, [*self._aged(policy), ("etag", etag)]
+
+    def _whole(self, coding: str, policy: Policy) -> tuple[bytes, Fields]:
         content, etag = self._variant(coding)
-        unmodified = [*self._aged(policy), ("etag", etag)]
-        full = self._described(policy, coding)
-        full += [("etag", etag), ("content-length", str(len(content)))]
-        return content, etag, full, unmodified
+        own = [("etag", etag), ("content-length", str(len(content)))]
+        return content, self._described(policy, coding) + own
 
     def _described(self, policy: Policy, coding: str) -> Fields:
         told = [("content-type", self.content_type)] if self.content_type else []
@@ -189,12 +191,17 @@ class Composite:
     def _is_ready(self, coding: str) -> bool:
         return coding == "identity" or self._envelope.is_deflated
 
-    def _selected(self, coding: str, policy: Policy) -> tuple[Content, str | None, Fields, Fields]:
+    def _validated(self, coding: str, policy: Policy) -> tuple[str | None, Fields]:
+        return self.etag, [*self._of._aged(policy), *self._tagged()]
+
+    def _whole(self, coding: str, policy: Policy) -> tuple[Content, Fields]:
         content = self.bytes if coding == "identity" else self._envelope.gzip(self._tail)
+        own = [*self._tagged(), ("content-length", str(len(content)))]
+        return content, [*self._of._described(policy, coding), *own]
+
+    def _tagged(self) -> Fields:
         etag = self.etag
-        tag = [("etag", etag)] if etag is not None else []
-        full = [*self._of._described(policy, coding), *tag, ("content-length", str(len(content)))]
-        return content, etag, full, [*self._of._aged(policy), *tag]
+        return [("etag", etag)] if etag is not None else []
 
 
 class _Envelope:

@@ -46,17 +46,19 @@ module Polycache
                                        small: size < policy.compress_from)
         return Problem.answer(406, method) unless coding
 
-        conditional(select(coding, policy), method, if_match, if_none_match)
+        conditional(coding, policy, method, if_match, if_none_match)
       end
 
-      def conditional(selected, method, if_match, if_none_match)
-        etag = selected.etag
+      def conditional(coding, policy, method, if_match, if_none_match)
+        validated = validated(coding, policy)
+        etag = validated.etag
         return Problem.answer(412, method) if if_match && !EntityTag.match?(if_match, etag)
         if if_none_match && EntityTag.none_match?(if_none_match, etag)
-          return Answer.new(304, selected.not_modified, [])
+          return Answer.new(304, validated.not_modified, [])
         end
 
-        Answer.new(200, selected.fields, method == "HEAD" ? [] : selected.body)
+        whole = whole(coding, policy)
+        Answer.new(200, whole.fields, method == "HEAD" ? [] : whole.body)
       end
     end
 

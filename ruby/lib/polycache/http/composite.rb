@@ -35,19 +35,28 @@ module Polycache
       # @api private
       def codings(policy) = policy.codings & ["gzip"]
 
+      # The tag is the value's, so what a client has is known before anything is compressed.
       # @api private
-      def select(coding, policy)
+      def validated(_coding, policy)
+        Variant::Validated.new(etag, { **@representation.around(policy).aged, **tag })
+      end
+
+      # @api private
+      def whole(coding, policy)
         is_gzip = coding == "gzip"
         body = is_gzip ? @envelope.gzip(@tail) : @envelope.plain(@tail)
-        around = @representation.around(policy)
-        tag = @incidental ? { "etag" => etag } : {}
-        fields = { **around.described, **(is_gzip ? { "content-encoding" => "gzip" } : {}), **tag,
-          "content-length" => body.sum(&:bytesize).to_s }
-        Variant::Selected.new(etag, fields, { **around.aged, **tag }, body)
+        coded = is_gzip ? { "content-encoding" => "gzip" } : {}
+        length = { "content-length" => body.sum(&:bytesize).to_s }
+        described = @representation.around(policy).described
+        Variant::Whole.new({ **described, **coded, **tag, **length }, body)
       end
 
       # @return [String]
       def inspect = "#<#{self.class} around #{@representation.inspect}>"
+
+      private
+
+      def tag = @incidental ? { "etag" => etag } : {}
     end
   end
 end

@@ -90,9 +90,13 @@ module Polycache
       # @api private
       def codings(policy) = policy.codings
 
-      # What a client gets that accepts this coding.
+      # The tag and the fields of 304, for a client that accepts this coding.
       # @api private
-      def select(coding, policy) = variant(coding).selected(policy, age)
+      def validated(coding, policy) = variant(coding).selected(policy, age)
+
+      # The fields and the body of 200.
+      # @api private
+      def whole(coding, policy) = variant(coding).selected(policy, age)
 
       # What answers with a document around the bytes have in common.
       # @api private

@@ -7,9 +7,15 @@ module Polycache
     # A representation in one content coding, with the header fields that are made of it.
     # @api private
     class Variant
-      # What was selected: its entity tag, nil for what has none, header fields of 200 and of 304,
-      # and the parts of the body.
+      # What was selected: its entity tag, header fields of 200 and of 304, and the parts of the
+      # body.
       Selected = Struct.new(:etag, :fields, :not_modified, :body, :described, :aged)
+
+      # What conditions need: the entity tag, nil for what has none, and header fields of 304.
+      Validated = Struct.new(:etag, :not_modified)
+
+      # Header fields of 200, and the parts of the body.
+      Whole = Struct.new(:fields, :body)
 
       attr_reader :bytes
 

@@ -1,0 +1,63 @@
+import { Representation } from '../http/representation.ts'
+import { jsonOf } from './json.ts'
+import type { KeptReplies } from './kept.ts'
+import { unpack } from './packed.ts'
+
+/** What a read brought, which all its callers share. What they want of it is made once, and only what is wanted. */
+export class Landed {
+  /** How the read is called among what this host keeps. */
+  readonly name: Buffer
+  /** The reply's bytes; undefined where it has none, or is not isolated. */
+  readonly packed: Buffer | undefined
+  #reply: unknown
+  #hasReply: boolean
+  #isolated: { readonly kept: unknown } | undefined
+  #representation: Representation | undefined
+
+  private constructor(name: Buffer, packed: Buffer | undefined, reply: unknown, hasReply: boolean) {
+    this.name = name
+    this.packed = packed
+    this.#reply = reply
+    this.#hasReply = hasReply
+  }
+
+  /** A reply that the client gave, and its bytes, which it has for itself. */
+  static sent(name: Buffer, reply: unknown, packed?: Buffer): Landed {
+    return new Landed(name, packed, reply, true)
+  }
+
+  /** A reply that this host had. */
+  static near(name: Buffer, packed: Buffer): Landed {
+    return new Landed(name, packed, undefined, false)
+  }
+
+  /** Whether nobody has asked for the reply itself yet. */
+  get isUnasked(): boolean {
+    return this.#isolated === undefined
+  }
+
+  /** What every caller gets of the reply, as `KeptReplies` isolates it. */
+  isolated(replies: KeptReplies): unknown {
+    this.#isolated ??= {
+      kept: this.packed === undefined ? this.#value() : replies.isolate(this.#value(), this.packed),
+    }
+    return this.#isolated.kept
+  }
+
+  /** The reply's JSON. It is made of the bytes where a caller may have changed the reply. */
+  representation(isShared: boolean): Representation {
+    const isChangeable = isShared && !this.isUnasked && this.packed !== undefined
+    this.#representation ??= new Representation(
+      jsonOf(isChangeable ? unpack(this.packed) : this.#value()),
+    )
+    return this.#representation
+  }
+
+  #value(): unknown {
+    if (!this.#hasReply && this.packed !== undefined) {
+      this.#reply = unpack(this.packed)
+      this.#hasReply = true
+    }
+    return this.#reply
+  }
+}

@@ -1,0 +1,48 @@
+import { expect, it } from 'vitest'
+import { pack, unpack } from '../../src/reads/packed.ts'
+
+function roundTrip(value: unknown): unknown {
+  const packed = pack(value)
+  return packed && unpack(Buffer.from(packed))
+}
+
+it.each([
+  ['', 'a', 'a'.repeat(63), 'a'.repeat(64), 'a'.repeat(65), 'a'.repeat(300), 'a'.repeat(70_000)],
+  [
+    'é',
+    'aé',
+    `${'a'.repeat(63)}é`,
+    `${'a'.repeat(64)}é`,
+    '日本語'.repeat(100),
+    '🙂',
+    'a\0b',
+    '\x7f\x80',
+  ],
+  [0, -0, 1.5, Number.NaN, Number.POSITIVE_INFINITY, 2n ** 70n, -1n, true, false, null, undefined],
+  [Buffer.from([0, 255, 10]), Buffer.alloc(70_000, 7), [], [[]], new Array(70_000).fill('x')],
+  [
+    new Map<unknown, unknown>([
+      ['a', 1],
+      [2, ['b']],
+    ]),
+    new Set(['é', 1]),
+  ],
+  [{ a: 'é', b: { c: [1] } }, Object.assign(Object.create(null), { a: '1' })],
+])('keeps what a reply holds (%#)', (...values) => {
+  expect(roundTrip(values)).toStrictEqual(values)
+  for (const value of values) expect(roundTrip(value)).toStrictEqual(value)
+})
+
+it('writes half a character as UTF-8 has it', () => {
+  expect(roundTrip('a\ud800')).toBe('a\ufffd')
+})
+
+it('keeps numbers of bytes above 2 ** 24', () => {
+  const text = 'a'.repeat(2 ** 24 + 3)
+  expect(roundTrip([text, 'b'])).toEqual([text, 'b'])
+})
+
+it('has no bytes for what a reply does not hold', () => {
+  expect(pack(new Date())).toBeUndefined()
+  expect(pack([() => {}])).toBeUndefined()
+})
