@@ -103,7 +103,7 @@ export function endpoint(source: Source, options: EndpointOptions = {}): Endpoin
   }
   const web = (request: Request, params: Asked['params']): Response | Promise<Response> => {
     const { method, headers } = request
-    const made = ask(source, new OfWeb(request, params), failed, (subject) =>
+    const respond = (subject: Selectable) =>
       answer(
         subject,
         policy,
@@ -111,64 +111,68 @@ export function endpoint(source: Source, options: EndpointOptions = {}): Endpoin
         headers.get('if-match'),
         headers.get('if-none-match'),
         headers.get('accept-encoding'),
-      ),
-    )
-    return made instanceof Promise ? made.then(toResponse) : toResponse(made)
+      )
+    return ask(source, new OfWeb(request, params), failed, respond, toResponse)
   }
-  const node = (
+  const node = <T>(
     request: NodeServed,
     params: unknown,
+    deliver: (made: Answer) => T,
     conditions: NodeRequest = request,
-  ): Answer | Promise<Answer> =>
-    ask(source, new OfNode(request, paramsOf(params)), failed, (subject) =>
-      answerNode(conditions, subject, policy),
-    )
+  ): T | Promise<T> => {
+    const respond = (subject: Selectable) => answerNode(conditions, subject, policy)
+    return ask(source, new OfNode(request, paramsOf(params)), failed, respond, deliver)
+  }
   return {
     fetch: (request) => web(request, paramsOf((request as { params?: unknown }).params)),
     hono: ({ req }) => web(req.raw, req.param()),
     elysia: ({ request, params }) => web(request, paramsOf(params)),
-    node(request, response) {
-      const made = node(request, request.params)
-      if (made instanceof Promise) return made.then((later) => write(response, later))
-      write(response, made)
-    },
+    node: (request, response) => node(request, request.params, (made) => write(response, made)),
     fastify(request, reply) {
-      const made = node(request.raw, request.params, asGet(request.raw))
-      if (made instanceof Promise) return made.then((later) => replyWith(request, reply, later))
-      return replyWith(request, reply, made)
+      const deliver = (made: Answer) => replyWith(request, reply, made)
+      return node(request.raw, request.params, deliver, asGet(request.raw))
     },
     fastifyRaw(request, reply) {
       const { raw } = reply
-      for (const [name, value] of Object.entries(reply.getHeaders())) {
+      const headers = reply.getHeaders()
+      for (const name in headers) {
+        const value = headers[name]
         if (value !== undefined) raw.setHeader(name, value)
       }
       reply.hijack()
-      const made = node(request.raw, request.params)
-      if (made instanceof Promise) return made.then((later) => write(raw, later))
-      write(raw, made)
+      return node(request.raw, request.params, (made) => write(raw, made))
     },
   }
 }
 
-/** The answer with what the source gives; at once, if the source does so and nothing is to be compressed. */
-function ask(
+/** Delivers the answer with what the source gives; at once, if the source does so and nothing is to be compressed. */
+function ask<T>(
   source: Source,
   asked: Asked,
   failed: (error: unknown, method: string) => Answer,
   respond: (subject: Selectable) => Answer | Promise<Answer>,
-): Answer | Promise<Answer> {
+  deliver: (answer: Answer) => T,
+): T | Promise<T> {
   const { method } = asked
-  if (method !== 'GET' && method !== 'HEAD') return problemAnswer(405, method)
-  try {
-    const subject = source(asked)
-    const made =
-      subject instanceof Promise
-        ? subject.then((given) => respond(checked(given)))
-        : respond(checked(subject))
-    return made instanceof Promise ? made.catch((error) => failed(error, method)) : made
-  } catch (error) {
-    return failed(error, method)
+  if (method !== 'GET' && method !== 'HEAD') return deliver(problemAnswer(405, method))
+  // No promise more than there must be: a chain of them costs as much as all else.
+  const fail = (error: unknown) => deliver(failed(error, method))
+  const serve = (given: Served | undefined): T | Promise<T> => {
+    let made: Answer | Promise<Answer>
+    try {
+      made = respond(checked(given))
+    } catch (error) {
+      return fail(error)
+    }
+    return made instanceof Promise ? made.then(deliver, fail) : deliver(made)
   }
+  let subject: Served | undefined | Promise<Served | undefined>
+  try {
+    subject = source(asked)
+  } catch (error) {
+    return fail(error)
+  }
+  return subject instanceof Promise ? subject.then(serve, fail) : serve(subject)
 }
 
 /** A source that finds nothing serves no empty answer. */

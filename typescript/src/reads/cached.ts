@@ -11,7 +11,7 @@ import { isBounded } from './expiry.ts'
 import { jsonOf } from './json.ts'
 import { handedOut, KeptReplies } from './kept.ts'
 import { Landed } from './landed.ts'
-import { callOf, nameOf } from './name.ts'
+import { Calls, nameOf } from './name.ts'
 import { type CachedOptions, type Opened, openReads } from './options.ts'
 import { pack, unpack } from './packed.ts'
 import { isRead, type Plan, planOf, refusal } from './plan.ts'
@@ -84,8 +84,9 @@ class Reads {
     const reads = Object.create(refused) as Record<string, unknown>
     const json = Object.create(null) as Record<string, Call>
     for (const name of readsOf(client)) {
-      reads[name] = this.#method(name)
-      json[name] = this.#jsonMethod(name)
+      const calls = new Calls(name)
+      reads[name] = this.#method(name, calls)
+      json[name] = this.#jsonMethod(name, calls)
     }
     reads.json = json
     reads.stats = (): ReadStats => ({ ...this.#stats, uncached: { ...this.#stats.uncached } })
@@ -94,11 +95,11 @@ class Reads {
     return reads
   }
 
-  #method(method: string): Call {
+  #method(method: string, calls: Calls): Call {
     const kept = this.#kept
     const stats = this.#stats
     return (...given) => {
-      const call = callOf(method, given)
+      const call = calls.of(given)
       const found = kept.get(call)
       if (found !== undefined) {
         stats.memoryHits++
@@ -108,26 +109,34 @@ class Reads {
     }
   }
 
-  #jsonMethod(method: string): Call {
-    return async (...given) => {
-      const call = callOf(`json ${method}`, given)
-      const found = this.#kept.get(call)
+  #jsonMethod(method: string, calls: Calls): Call {
+    const kept = this.#kept
+    const stats = this.#stats
+    const own = new Calls(`json ${method}`)
+    return (...given) => {
+      const call = own.of(given)
+      const found = kept.get(call)
       if (found !== undefined) {
-        this.#stats.memoryHits++
-        return found
+        stats.memoryHits++
+        return Promise.resolve(found)
       }
-      const landed = await this.#landed(callOf(method, given), method, given)
-      // Another caller of the same flight may have made it.
-      const made = this.#kept.get(call)
-      if (made !== undefined) return made
-      const length = this.#near(landed.name)
-      const isLanded = length < 0 || this.#isSame(landed, length)
-      const representation = isLanded
-        ? landed.representation(this.#opened.memory.isolation === 'none')
-        : new Representation(jsonOf(unpack(out.subarray(0, length))))
-      if (length >= 0) this.#kept.put(call, representation, representation.size)
-      return representation
+      const landing = this.#landed(calls.of(given), method, given)
+      return landing.then((landed) => this.#represented(call, landed))
     }
+  }
+
+  /** The JSON of a reply, kept if this host has the reply. */
+  #represented(call: string, landed: Landed): unknown {
+    // Another caller of the same flight may have made it.
+    const made = this.#kept.get(call)
+    if (made !== undefined) return made
+    const length = this.#near(landed.name)
+    const isLanded = length < 0 || this.#isSame(landed, length)
+    const representation = isLanded
+      ? landed.representation(this.#opened.memory.isolation === 'none')
+      : new Representation(jsonOf(unpack(out.subarray(0, length))))
+    if (length >= 0) this.#kept.put(call, representation, representation.size)
+    return representation
   }
 
   /** The reply as callers get it; the first of them has it kept, if this host has it. */

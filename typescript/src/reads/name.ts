@@ -14,11 +14,46 @@ function measured(word: Word): [Buffer, Buffer] {
   return [length, bytes]
 }
 
-/** What tells a call from all others of the same client, without asking the client for its words. */
-export function callOf(method: string, given: readonly unknown[]): string {
-  let call = method
-  for (const one of given) call += partOf(one)
-  return call
+/** Calls that `Calls` remembers, and the longest of them. */
+const MOST = 1024
+const LONGEST = 1024
+
+/**
+ * What tells the calls of one method from all others of the same client, without asking the client for its words. The last call of each
+ * key is remembered: to make its text anew costs more than all else that a hit does.
+ */
+export class Calls {
+  readonly #method: string
+  /** Made when it is first used: most methods of a client never are. */
+  #last: Map<unknown, { readonly given: readonly unknown[]; readonly call: string }> | undefined
+
+  constructor(method: string) {
+    this.#method = method
+  }
+
+  of(given: readonly unknown[]): string {
+    const [key] = given
+    const last = this.#last?.get(key)
+    if (last !== undefined && isSame(last.given, given)) return last.call
+    let call = this.#method
+    for (const one of given) call += partOf(one)
+    // What is no text or number may be another one the next time.
+    if (call.length <= LONGEST && given.every(isFixed)) {
+      if (this.#last === undefined || this.#last.size >= MOST) this.#last = new Map()
+      this.#last.set(key, { given, call })
+    }
+    return call
+  }
+}
+
+function isSame(one: readonly unknown[], other: readonly unknown[]): boolean {
+  if (one.length !== other.length) return false
+  for (let at = 0; at < one.length; at++) if (one[at] !== other[at]) return false
+  return true
+}
+
+function isFixed(one: unknown): boolean {
+  return typeof one === 'string' || typeof one === 'number'
 }
 
 function partOf(one: unknown): string {
