@@ -24,6 +24,7 @@ export type {
   SetOptions,
   UpdateOptions,
 } from './options.ts'
-export type { RemoteClient } from './remote/settings.ts'
+export type { ServerTls } from './remote/bun.ts'
+export type { RemoteClient, RemoteServer } from './remote/settings.ts'
 export type { MachineStats, ProcessStats, RemoteStats, Stats, Usage } from './stats.ts'
 export { DELETE, LEAVE, type Updated } from './update.ts'

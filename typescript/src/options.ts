@@ -24,7 +24,7 @@ import { checkNames, checkSignal } from './option-names.ts'
 import type { RemoteDefaults } from './remote/namespace.ts'
 import type { RemoteOptions } from './remote/native.ts'
 import { resolveRemote } from './remote/options.ts'
-import type { RemoteClient } from './remote/settings.ts'
+import type { RemoteClient, RemoteServer } from './remote/settings.ts'
 import { bytes } from './size.ts'
 import type { StoreErrors } from './unstored.ts'
 
@@ -37,11 +37,11 @@ export interface CacheOptions {
    */
   readonly path?: string
   /**
-   * The Redis or Valkey by which the cache is shared with other machines: its URL, or a client of ioredis or node-redis
-   * whose settings are taken over. Methods answer asynchronously then. What this machine has read stands in `path`, too, or
+   * The Redis or Valkey by which the cache is shared with other machines: its URL, also as `{ url, tls }`, or a client of
+   * ioredis or node-redis, or `Bun.redis`, whose settings are taken over. Methods answer asynchronously then. What this machine has read stands in `path`, too, or
    * in this process' memory where there is no path. Default: none.
    */
-  readonly remote?: string | RemoteClient
+  readonly remote?: string | RemoteServer | RemoteClient
   /**
    * How long the server may take to answer, 1 ms to 60 s. Then a read is a miss, a loaded value is handed out and not
    * stored, and a write throws `RemoteUnavailable`. Default: 250ms.

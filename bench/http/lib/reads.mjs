@@ -9,6 +9,12 @@ import { KEY } from './answer.mjs'
 const port = Number(process.env.REDIS_PORT)
 
 const MAKERS = {
+  bunredis: async () => {
+    const url = `redis://127.0.0.1:${port}`
+    const client = new Bun.RedisClient(url)
+    const reads = cached(client, { remote: url, path: process.env.CACHE_DIRECTORY })
+    return { reads, read: () => reads.json.xrange(KEY, '-', '+') }
+  },
   ioredis: async () => {
     const reads = cached(new Redis(port, '127.0.0.1'), { path: process.env.CACHE_DIRECTORY })
     return { reads, read: () => reads.json.xrange(KEY, '-', '+') }

@@ -14,7 +14,7 @@ import { Landed } from './landed.ts'
 import { Calls, nameOf } from './name.ts'
 import { type CachedOptions, type Opened, openReads } from './options.ts'
 import { pack, unpack } from './packed.ts'
-import { isRead, type Plan, planOf, refusal } from './plan.ts'
+import { commandOf, isGeneral, isRead, isReadMethod, type Plan, planOf, refusal } from './plan.ts'
 import { slotOfAll } from './slots.ts'
 import { noReadStats, type ReadStats, WHYS } from './stats.ts'
 import type { CachedReads } from './types.ts'
@@ -172,7 +172,7 @@ class Reads {
   }
 
   async #read(method: string, given: readonly unknown[]): Promise<Landed> {
-    if (method === 'call' || method === 'callBuffer') {
+    if (isGeneral(method)) {
       const name = upper(String(given[0]))
       if (!isRead(name)) throw refusal(name)
     }
@@ -287,15 +287,6 @@ class Reads {
   }
 }
 
-/** What a method of a client sends: `zRangeWithScores` and `zrangeBuffer` send ZRANGE. */
-function commandOf(method: string): string {
-  const name = method.replace(/(Buffer|WithScores|WithLegacy|_WITHSCORES)$/, '').toUpperCase()
-  return name.replace(
-    /(EVAL|EVALSHA|BITFIELD|SORT|GEORADIUS|GEORADIUSBYMEMBER|FCALL)_?RO$/,
-    '$1_RO',
-  )
-}
-
 /** The names of a client's methods that read. */
 function readsOf(client: object): Set<string> {
   const names = new Set<string>()
@@ -305,8 +296,7 @@ function readsOf(client: object): Set<string> {
     one = Object.getPrototypeOf(one)
   ) {
     for (const name of Object.getOwnPropertyNames(one)) {
-      const isGeneral = /^call(Buffer)?$/.test(name)
-      if (!isGeneral && !isRead(commandOf(name))) continue
+      if (!isReadMethod(name)) continue
       if (typeof Reflect.get(client, name) === 'function') names.add(name)
     }
   }

@@ -49,7 +49,8 @@ async function exchanged(
 ): Promise<Exchanged> {
   const epoch = line.epoch()
   const sentAt = Date.now()
-  const { settled, read, after } = line.together(() => ({
+  const { first, settled, read, after } = line.together(() => ({
+    first: line.provesBefore ? asked(line, askedKey) : undefined,
     settled: Promise.allSettled(isToBeKept ? questions(plan).map((words) => line.send(words)) : []),
     read: line.read(prepared),
     after: asked(line, askedKey),
@@ -57,7 +58,7 @@ async function exchanged(
   const reply = await read
   const answers = await settled
   const answer = await after
-  const isSame = line.epoch() === epoch
+  const isSame = line.epoch() === epoch && (first === undefined || (await first) === answer)
   return {
     reply,
     answer: isSame ? asAnswer(answer) : NOTHING,
@@ -68,6 +69,7 @@ async function exchanged(
 function lineOf(way: Way): Line {
   return {
     epoch: () => way.epoch(),
+    ...(way.provesBefore && { provesBefore: true }),
     send: (words) => way.send(words),
     read: (prepared) => prepared.send(),
     together: (sends) => way.together(sends),

@@ -4,10 +4,16 @@ import { InvalidArgument } from '../errors.ts'
 import { type MemoryOptions, type ResolvedMemory, resolveTier } from '../memory/options.ts'
 import { checkNames } from '../option-names.ts'
 import { RemoteHandle } from '../remote/handle.ts'
+import type { RemoteClient, RemoteServer } from '../remote/settings.ts'
 import type { Way } from './ways.ts'
 
 /** Options of `cached`. */
 export interface CachedOptions {
+  /**
+   * The client's server, as a cache's option of that name: for a client that does not tell it. Of another server's the
+   * client reads, and nothing is kept. Default: the client's settings.
+   */
+  readonly remote?: string | RemoteServer | RemoteClient
   /** The directory in which the processes of this host share replies. Default: none, each has its own in memory. */
   readonly path?: string
   /** The byte limit of the directory. Default: 256 MiB. */
@@ -28,6 +34,7 @@ export interface CachedOptions {
 }
 
 const OPTIONS: ReadonlySet<string> = new Set<keyof CachedOptions>([
+  'remote',
   'path',
   'limit',
   'maxStaleness',
@@ -53,14 +60,14 @@ export function openReads(way: Way, given: CachedOptions | Cache): Opened {
   const own = !(given instanceof CacheClass)
   if (own) checkNames(given, OPTIONS)
   const options: CachedOptions = own ? given : {}
-  const { prefixes = [''], memory = {}, ...rest } = options
+  const { prefixes = [''], memory = {}, remote, ...rest } = options
   const isList = Array.isArray(prefixes) && prefixes.every((one) => typeof one === 'string')
   if (!isList || prefixes.length === 0) {
     throw new InvalidArgument('prefixes is a list of texts that keys begin with; [""] for all keys')
   }
   const resolved = resolveTier({ isolation: 'freeze', ...memory })
   const cache = own
-    ? new CacheClass({ ...rest, memory: false, remote: withoutPrefix(way.client) })
+    ? new CacheClass({ ...rest, memory: false, remote: remote ?? withoutPrefix(way.client) })
     : given
   const { handle } = keysOf(cache)
   if (!(handle instanceof RemoteHandle)) {

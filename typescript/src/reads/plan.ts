@@ -25,6 +25,25 @@ export function isRead(name: string): boolean {
   return READS.has(name)
 }
 
+/** What a method of a client sends: `zRangeWithScores` and `zrangeBuffer` send ZRANGE. */
+export function commandOf(method: string): string {
+  const name = method.replace(/(Buffer|WithScores|WithLegacy|_WITHSCORES)$/, '').toUpperCase()
+  return name.replace(
+    /(EVAL|EVALSHA|BITFIELD|SORT|GEORADIUS|GEORADIUSBYMEMBER|FCALL)_?RO$/,
+    '$1_RO',
+  )
+}
+
+/** Methods that send any command, whose name they are given: ioredis' and Bun's. */
+export function isGeneral(method: string): boolean {
+  return /^(call(Buffer)?|send)$/.test(method)
+}
+
+/** Whether a method of this name may send a read. */
+export function isReadMethod(method: string): boolean {
+  return isGeneral(method) || isRead(commandOf(method))
+}
+
 /**
  * What a command reads.
  * @throws UncacheableRead

@@ -78,6 +78,7 @@ type Written =
   | 'SORTRO'
   | 'CALL'
   | 'CALLBUFFER'
+  | 'SEND'
 
 /** The name of a method that reads. Some clients' types have all names besides (an index signature), which are none. */
 type ReadMethod<K> = K extends string

@@ -1,4 +1,5 @@
 import { InvalidArgument } from '../errors.ts'
+import { isBunRedis } from '../redis-namespace/bun.ts'
 import { define, type Members } from '../redis-namespace/forward.ts'
 import { type Ioredis, type IoredisCommand, isIoredis } from '../redis-namespace/ioredis.ts'
 import { namespaced } from '../redis-namespace/namespaced.ts'
@@ -6,6 +7,7 @@ import { become, isNodeRedis, type NodeRedis, type Parser } from '../redis-names
 import { isNodeRedisCluster } from '../redis-namespace/node-redis-cluster.ts'
 import { layered, originOf } from '../redis-namespace/views.ts'
 import type { Word } from '../redis-namespace/word.ts'
+import { bunWay } from './bun.ts'
 import { captured } from './captured.ts'
 import { corked } from './corked.ts'
 import { ioredisClusterWay } from './ioredis-cluster.ts'
@@ -28,6 +30,8 @@ export interface Way {
   readonly client: object
   /** Changes when the connection is another one, or another database was chosen. */
   epoch(): unknown
+  /** As of a `Line`. */
+  readonly provesBefore?: boolean
   /** The command that a method makes. */
   prepare(method: string, given: readonly unknown[]): Prepared
   /** Sends a command whose keys have their prefixes. */
@@ -42,6 +46,8 @@ export interface Way {
 export interface Line {
   /** Changes when the connection is another one, or the Cluster read what this node did not. */
   epoch(): unknown
+  /** Whether the connection may become another one unnoticed: then the proof is asked for before a read, too. */
+  readonly provesBefore?: boolean
   /** Sends a command on it. */
   send(words: readonly Word[]): Promise<unknown>
   /** Sends a prepared command on it; by the Cluster, if the node sends it elsewhere. */
@@ -61,9 +67,10 @@ export function wayOf(client: object): Way {
   }
   if (isNodeRedis(inner)) return nodeRedisWay(inner, client, as)
   if (isNodeRedisCluster(inner)) return nodeRedisClusterWay(inner, client, as)
+  if (isBunRedis(inner)) return bunWay(inner, as)
   throw new InvalidArgument(
-    'cached takes a Redis or Cluster of ioredis, a client or cluster of node-redis, or a namespace of one of them; no pool or ' +
-      "Sentinel client of node-redis, and not Bun's RedisClient: their connections do not show which server has answered",
+    "cached takes a Redis or Cluster of ioredis, a client or cluster of node-redis, Bun's RedisClient, or a namespace of one " +
+      'of them; no pool or Sentinel client of node-redis: their connections do not show which server has answered',
   )
 }
 

@@ -23,8 +23,19 @@ export function located(url: string): Located {
   const { hostname, port, username, password, protocol } = parsed
   return {
     address: at(hostname.replace(/^\[(.*)\]$/, '$1') || undefined, port || undefined),
-    username: username === '' ? undefined : decodeURIComponent(username),
-    password: password === '' ? undefined : decodeURIComponent(password),
+    username: decoded(username) || undefined,
+    password: decoded(password) || undefined,
     encrypted: protocol === 'rediss:',
+  }
+}
+
+/** A URL's user or password. */
+export function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part)
+  } catch {
+    throw new InvalidArgument(
+      'remote has a URL with a user or a password in which a % is no escape',
+    )
   }
 }

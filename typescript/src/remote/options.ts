@@ -2,11 +2,11 @@
 import { type Duration, milliseconds } from '../duration.ts'
 import { InvalidArgument } from '../errors.ts'
 import type { RemoteOptions } from './native.ts'
-import { type RemoteClient, settingsOf } from './settings.ts'
+import { type RemoteClient, type RemoteServer, settingsOf } from './settings.ts'
 
 /** As a cache is given them. */
 export interface Given {
-  readonly remote?: string | RemoteClient
+  readonly remote?: string | RemoteServer | RemoteClient
   readonly timeout?: Duration
   readonly maxStaleness?: Duration | 0
   readonly prefix?: string
@@ -39,7 +39,9 @@ export function resolveRemote(given: Given): Resolved | undefined {
   }
 }
 
-function serverOf(remote: string | RemoteClient): Pick<Resolved, 'url' | 'settings'> {
+function serverOf(
+  remote: string | RemoteServer | RemoteClient,
+): Pick<Resolved, 'url' | 'settings'> {
   if (typeof remote === 'string') return { url: remote }
   const isObject = typeof remote === 'object' || typeof remote === 'function'
   if (isObject && remote !== null) return { settings: settingsOf(remote) }

@@ -5,14 +5,10 @@ import { Redis as Redis5 } from 'ioredis-5'
 import { createClient } from 'redis'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { InvalidArgument } from '../../src/errors.ts'
-import {
-  type CachedOptions,
-  type CachedReads,
-  cached,
-  UncacheableRead,
-} from '../../src/reads/index.ts'
+import { cached, UncacheableRead } from '../../src/reads/index.ts'
 import said from '../../src/reads/reads.json' with { type: 'json' }
 import { namespaced } from '../../src/redis-namespace/index.ts'
+import { keeping, open, options } from '../support/cached-reads.ts'
 import { folder } from '../support/caches.ts'
 import { Reader } from '../support/reader.ts'
 import { PROGRAMS, RedisServer, until } from '../support/redis-server.ts'
@@ -21,37 +17,16 @@ import { everywhere, hasServer, ownServer } from '../support/remote-caches.ts'
 // biome-ignore lint/suspicious/noExplicitAny: each client has other methods
 type Any = any
 
-let prefixes = 0
 const ioredis = {
   'ioredis 6': (port: number) => new Redis({ port, maxRetriesPerRequest: 20 }),
   'ioredis 6, RESP3': (port: number) => new Redis({ port, protocol: 3 }),
   'ioredis 5': (port: number) => new Redis5({ port }) as unknown as Redis,
 } as const
 
-function options(given: CachedOptions = {}): CachedOptions {
-  return { prefix: `reads-${process.pid}-${prefixes++}`, timeout: '5s', ...given }
-}
-
-function open<C extends object>(client: C, given: CachedOptions = {}): CachedReads<C> {
-  const reads = cached(client, options(given))
-  onTestFinished(() => reads.close())
-  return reads
-}
-
 function connected(port: number, how: keyof typeof ioredis = 'ioredis 6'): Redis {
   const client = ioredis[how](port)
   onTestFinished(() => client.disconnect())
   return client
-}
-
-/** Waits until a read is kept. */
-async function keeping(reads: { stats(): { memoryHits: number } }, read: () => Promise<unknown>) {
-  await until(async () => {
-    const before = reads.stats().memoryHits
-    await read()
-    await read()
-    return reads.stats().memoryHits > before
-  })
 }
 
 async function fill(client: Redis, key: string): Promise<void> {

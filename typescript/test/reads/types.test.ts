@@ -7,6 +7,17 @@ import type { CachedReads } from '../../src/reads/index.ts'
 type NodeRedis = ReturnType<typeof createClient>
 type NodeRedisCluster = ReturnType<typeof createCluster>
 
+/** Some of what Bun's types say of its RedisClient. */
+interface BunRedis {
+  get(key: string | ArrayBufferView | Blob): Promise<string | null>
+  getBuffer(key: string | ArrayBufferView | Blob): Promise<Uint8Array<ArrayBuffer> | null>
+  xrange(key: string, start: string, end: string): Promise<unknown[]>
+  xrange(key: string, start: string, end: string, how: 'COUNT', count: number): Promise<unknown[]>
+  send(command: string, words: string[]): Promise<unknown>
+  set(key: string, value: string): Promise<'OK'>
+  onconnect: ((this: BunRedis) => void) | null
+}
+
 it("has the client's own types", () => {
   expectTypeOf<CachedReads<Redis>['xrange']>().toEqualTypeOf<Redis['xrange']>()
   expectTypeOf<CachedReads<Redis>['hgetallBuffer']>().toEqualTypeOf<Redis['hgetallBuffer']>()
@@ -20,6 +31,11 @@ it("has the client's own types", () => {
   >()
   expectTypeOf<CachedReads<NodeRedisCluster>>().not.toHaveProperty('set')
   expectTypeOf<CachedReads<Redis>>().not.toHaveProperty('set')
+  expectTypeOf<CachedReads<BunRedis>['xrange']>().toEqualTypeOf<BunRedis['xrange']>()
+  expectTypeOf<CachedReads<BunRedis>['getBuffer']>().toEqualTypeOf<BunRedis['getBuffer']>()
+  expectTypeOf<CachedReads<BunRedis>['send']>().toEqualTypeOf<BunRedis['send']>()
+  expectTypeOf<CachedReads<BunRedis>>().not.toHaveProperty('onconnect')
+  expectTypeOf<CachedReads<BunRedis>>().not.toHaveProperty('set')
   expectTypeOf<
     CachedReads<NodeRedis>['json']['xRange']
   >().returns.resolves.toEqualTypeOf<Representation>()

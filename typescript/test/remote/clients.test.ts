@@ -7,6 +7,7 @@ import { describe, expect, test } from 'vitest'
 import { Cache, InvalidArgument } from '../../src/index.ts'
 import { namespaced } from '../../src/redis-namespace/index.ts'
 import { settingsOf } from '../../src/remote/settings.ts'
+import { failure } from '../support/failure.ts'
 
 const at = (host: string, port: number) => ({ addresses: [{ host, port }], cluster: false })
 const ca = Buffer.from('-----BEGIN CERTIFICATE-----')
@@ -229,7 +230,73 @@ test('what is no client, and the view of one', () => {
   }
 })
 
-test.skipIf(process.versions.bun === undefined)("Bun's client, which does not tell its URL", () => {
-  const { RedisClient } = (globalThis as unknown as { Bun: { RedisClient: new () => object } }).Bun
-  expect(() => settingsOf(new RedisClient())).toThrow('give remote the URL')
+describe('a URL, with TLS options', () => {
+  const of = (remote: object) => settingsOf(remote)
+  const local = { ...at('h', 7), database: 0 }
+
+  test.each<[object, object]>([
+    [{ url: 'redis://h:7' }, local],
+    [{ url: 'valkey://h:7/' }, local],
+    [{ url: 'h:7' }, local],
+    [{ url: 'redis://h' }, { ...at('h', 6379), database: 0 }],
+    [{ url: 'redis://[::1]:7/3' }, { ...at('::1', 7), database: 3 }],
+    [
+      { url: 'redis://ada:s%20ecret@h:7/2' },
+      { ...local, username: 'ada', password: 's ecret', database: 2 },
+    ],
+    [{ url: 'redis://:secret@h:7' }, { ...local, password: 'secret' }],
+    [{ url: 'redis://ada@h:7' }, { ...local, username: 'ada', password: '' }],
+    [{ url: 'rediss://h:7' }, { ...local, tls: { insecure: false } }],
+    [
+      { url: 'valkey+tls://h:7', tls: false },
+      { ...local, tls: { insecure: false } },
+    ],
+    [
+      { url: 'redis://h:7', tls: true },
+      { ...local, tls: { insecure: false } },
+    ],
+    [
+      { url: 'rediss://h:7', tls: { ca } },
+      { ...local, tls },
+    ],
+    [
+      { url: 'rediss://h:7', tls: { rejectUnauthorized: false } },
+      { ...local, tls: { insecure: true } },
+    ],
+    [
+      { url: 'redis+unix:///tmp/redis.sock' },
+      { addresses: [{ path: '/tmp/redis.sock' }], cluster: false, database: 0 },
+    ],
+  ])('%j', (given, settings) => {
+    expect(of(given)).toEqual(settings)
+  })
+
+  test.each<[object, string]>([
+    [{ url: 'http://h' }, 'none of redis:'],
+    [{ url: 'unix:///tmp/redis.sock' }, 'none of redis:'],
+    [{ url: 'redis://' }, 'names no host'],
+    [{ url: 'redis://h:x' }, 'none of redis:'],
+    [{ url: 'redis://h/x' }, 'number of a database'],
+    [{ url: 'redis://h/1/2' }, 'number of a database'],
+    [{ url: 'redis://h?db=3' }, 'has a query'],
+    [{ url: 'redis://ada:s%zz@h' }, 'no escape'],
+    [{ url: 'redis+tls+unix:///tmp/redis.sock' }, 'with TLS'],
+    [{ url: 'redis+unix:///tmp/redis.sock', tls: true }, 'with TLS'],
+    [{ url: 7 }, 'no text'],
+    [{ url: 'redis://h', database: 3 }, 'without database'],
+    [{ url: 'redis://h', tls: 'yes' }, 'tls of another kind'],
+    [{ url: 'redis://h', tls: { serverName: 'other' } }, 'without tls.serverName'],
+    [{ url: 'redis://h', tls: { ca: 7 } }, 'tls.ca'],
+    [{ url: 'redis://h', tls: { cert: ca } }, 'one of tls.cert and tls.key'],
+  ])('%j is refused', (given, why) => {
+    expect(() => of(given)).toThrow(InvalidArgument)
+    expect(() => of(given)).toThrow(why)
+  })
+
+  test('a password is not shown', () => {
+    const urls = ['http://ada:secret@h', 'redis://ada:secret@h/x', 'redis://ada:secret%zz@h']
+    for (const url of urls) {
+      expect(String(failure(() => of({ url })))).toMatch(/^InvalidArgument: (?!.*secret)/)
+    }
+  })
 })

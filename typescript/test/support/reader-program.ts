@@ -3,8 +3,12 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Redis } from 'ioredis'
 import { cached } from '../../src/reads/index.ts'
 
-const [port, options] = process.argv.slice(2)
-const client = new Redis({ port: Number(port) })
+const [port, options, kind] = process.argv.slice(2)
+const bun = (globalThis as unknown as { Bun: { RedisClient: new (url: string) => Redis } }).Bun
+const client =
+  kind === 'bun'
+    ? new bun.RedisClient(`redis://127.0.0.1:${port}`)
+    : new Redis({ port: Number(port) })
 const reads = cached(client, JSON.parse(options))
 for (;;) {
   const before = reads.stats().memoryHits

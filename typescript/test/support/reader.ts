@@ -16,8 +16,13 @@ export class Reader {
     this.#lines = createInterface(process.stdout)[Symbol.asyncIterator]()
   }
 
-  static async start(port: number, options: CachedOptions): Promise<Reader> {
-    const told = [SCRIPT, String(port), JSON.stringify(options)]
+  /** @param kind of its client; Bun's is in Bun alone */
+  static async start(
+    port: number,
+    options: CachedOptions,
+    kind: 'ioredis' | 'bun' = 'ioredis',
+  ): Promise<Reader> {
+    const told = [SCRIPT, String(port), JSON.stringify(options), kind]
     const started = spawn(process.execPath, told, { stdio: ['ignore', 'pipe', 'inherit'] })
     return new Reader(started)
   }
