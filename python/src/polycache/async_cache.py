@@ -15,7 +15,7 @@ from .durations import Duration
 from .entry import Entry
 from .lease import AsyncLease
 from .lifetime import TtlOf, lifetime, load_lifetime
-from .memoize import Memoized
+from .memoize import AsyncMemoized
 from .missing import MISSING, Missing
 from .options import Options
 from .statistics import MachineStats, RemoteStats, Report, Stats, Usage
@@ -256,7 +256,7 @@ class AsyncCache:
         )
 
     @overload
-    def memoize(self, function: Callable[P, Awaitable[T]], /) -> Memoized[P, Awaitable[T]]: ...
+    def memoize(self, function: Callable[P, Awaitable[T]], /) -> AsyncMemoized[P, Awaitable[T]]: ...
     @overload
     def memoize(
         self,
@@ -266,7 +266,7 @@ class AsyncCache:
         expires_at: datetime | None = None,
         name: str | None = None,
         key: Callable[..., str | bytes] | None = None,
-    ) -> Callable[[Callable[P, Awaitable[T]]], Memoized[P, Awaitable[T]]]: ...
+    ) -> Callable[[Callable[P, Awaitable[T]]], AsyncMemoized[P, Awaitable[T]]]: ...
     def memoize(
         self,
         function: Callable[..., Any] | None = None,
@@ -277,7 +277,8 @@ class AsyncCache:
         name: str | None = None,
         key: Callable[..., str | bytes] | None = None,
     ) -> Any:
-        """See `Cache.memoize`; what the function returns is awaited."""
+        """See `Cache.memoize`; what the function returns is awaited, and so are `forget` and
+        `forget_all`."""
         lives = load_lifetime(ttl, expires_at)
 
         def decorate(function: Any) -> Any:
