@@ -190,6 +190,13 @@ async def pages(cache: polycache.AsyncCache) -> bool:
     return await cache.delete("page")
 
 
+def stored(cache: polycache.Cache) -> bytes:
+    with cache.open("file", "w", ttl=60) as file:
+        file.write("text")
+    with cache.open("file") as read:
+        return read.read()
+
+
 @polycache.cached(100, ttl="1h")
 def area(width: int, height: int = 2) -> int:
     return width * height
@@ -197,7 +204,7 @@ def area(width: int, height: int = 2) -> int:
 
 users = polycache.MemoryCache[str, int](max_entries=10)
 users["ada"] = area(3)
-print(polycache.__version__, page, asyncio.run, pages, polycache.NoSpace.code)
+print(polycache.__version__, page, asyncio.run, pages, stored, polycache.NoSpace.code)
 """
 WRONG = 'import polycache\n\npolycache.Cache(".cache").set(1, 2)\n'
 

@@ -114,12 +114,20 @@ def test_the_time_to_live(directory: Path, clock: Any) -> None:
 
 
 async def test_an_asynchronous_function(cache: Cache) -> None:
-    for memoized in (cache.memoize()(load), AsyncCache.over(cache).memoize()(load)):
-        results = await asyncio.gather(*[memoized(1) for _ in range(10)])
-        assert results == [{"number": 1}] * 10
-        assert calls == [1]
-        assert memoized.forget(1) is True
-        calls.clear()
+    memoized = cache.memoize()(load)
+    results = await asyncio.gather(*[memoized(1) for _ in range(10)])
+    assert results == [{"number": 1}] * 10
+    assert calls == [1]
+    assert memoized.forget(1) is True
+    awaited = AsyncCache.over(cache).memoize()(load)
+    results = await asyncio.gather(*[awaited(1) for _ in range(10)])
+    assert results == [{"number": 1}] * 10
+    assert calls == [1, 1]
+    assert await awaited.forget(1) is True and await awaited.forget(number=1) is False
+    await awaited(1)
+    await awaited.forget_all()
+    await awaited(1)
+    assert calls == [1] * 4
 
 
 def test_functions_that_share_a_name_need_another(cache: Cache) -> None:

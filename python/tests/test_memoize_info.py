@@ -112,4 +112,8 @@ async def test_the_event_loop_does_not_wait_for_a_store(tmp_path: Path) -> None:
         Watched.readers.clear()
         assert [await load(1), await load(1)] == [1, 1]
         assert load.cache_info() == (1, 1)
+        assert await load.forget(1)
+        named = cache.memoize(name="named")(load)
+        await named(2)
+        await named.forget_all()
         assert Watched.readers and threading.get_ident() not in Watched.readers

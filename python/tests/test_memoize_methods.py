@@ -103,6 +103,9 @@ async def test_an_asynchronous_method() -> None:
     assert calls == [("one", "a")]
     assert shop.load.forget("a") and not shop.load.forget("a")
     assert await shop.fetch("b") == await Shop.fetch(shop, "b") == "b" and len(calls) == 2
+    assert await shop.fetch.forget("b") and not await Shop.fetch.forget(shop, "b")
+    with pytest.raises(InvalidArgument, match="name="):
+        await shop.fetch.forget_all()
     shop.load.forget_all()
     for method in (Shop.load, shop.load, shop.fetch):
         assert inspect.iscoroutinefunction(method) and asyncio.iscoroutinefunction(method)

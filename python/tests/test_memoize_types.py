@@ -4,10 +4,10 @@ The assertions are checked by mypy (`make lint CHECKS=mypy`); pyright reads them
 `type: ignore` that is not needed is an error, so each of them is a call that is refused.
 """
 
-from collections.abc import Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine
 from typing import TYPE_CHECKING, Any, assert_type
 
-from polycache import AsyncCache, Cache, Memoized, MemoizedInfo
+from polycache import AsyncCache, AsyncMemoized, Cache, Memoized, MemoizedInfo
 
 cache = Cache()
 asynchronous = AsyncCache.over(cache)
@@ -91,6 +91,10 @@ async def test_coroutines() -> None:
     assert_type(await load(1), bytes)
     assert_type(await fetch(1), bytes)
     assert_type(await Shop().load(1), bytes)
+    assert_type(await fetch.forget(1), bool)
+    assert_type(await fetch.forget_all(), None)
+    kept: AsyncMemoized[[int], Awaitable[bytes]] = fetch
+    assert_type(kept.cache_info(), MemoizedInfo)
 
 
 def test_methods() -> None:

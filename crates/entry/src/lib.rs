@@ -29,6 +29,7 @@ mod error;
 mod header;
 mod renewed;
 mod serializer;
+mod streamed;
 #[cfg(feature = "vectors")]
 pub mod tagged;
 mod typed;
@@ -49,6 +50,7 @@ pub use header::{
 };
 pub use renewed::{prolonged, renewed};
 pub use serializer::{Serializer, MAX_DEPTH};
+pub use streamed::{seal_head, Checksum};
 pub use typed::{deserialize, serialize, Structs};
 pub use value::{
     from_value, to_value, Named, Value, MAX_DIGITS, MAX_NAME, MAX_TIMESTAMP_SECONDS,

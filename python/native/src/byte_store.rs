@@ -1,11 +1,12 @@
 //! The option `store`: entries that a Python object keeps (`stores/`).
 
-use crate::errors;
-use polycache::bindings::{ByteStore, Durability, Ended, Opening, StoreKind};
+use crate::{errors, files};
+use polycache::bindings::{ByteStore, Durability, Ended, NewFile, Opening, StoreKind};
 use polycache::Error;
-use pyo3::exceptions::PyException;
+use pyo3::exceptions::{PyException, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyTuple};
+use std::fs::File;
 use std::sync::Arc;
 
 /// The kind that `stores.kind_of` made of the option.
@@ -19,6 +20,7 @@ pub fn kind(given: &Bound<'_, PyAny>) -> PyResult<StoreKind> {
         is_shared: given.getattr("is_shared")?.extract()?,
         counts: given.getattr("counts")?.extract()?,
         reclaims: given.getattr("reclaims")?.extract()?,
+        has_files: given.getattr("has_files")?.extract()?,
         durability: match &*given.getattr("durability")?.extract::<String>()? {
             "none" => Durability::None,
             "synced" => Durability::Synced,
@@ -47,10 +49,18 @@ fn opened(open: &Py<PyAny>, opening: Opening<'_>) -> Result<Box<dyn ByteStore>, 
         );
         let store = open.bind(py).call1(arguments)?;
         let method = |name| store.getattr(name).map(Bound::unbind);
+        let file_method = |name| {
+            store
+                .getattr_opt(name)
+                .map(|found| found.map(Bound::unbind))
+        };
         Ok(Box::new(PythonStore {
             get: method("get")?,
             put: method("put")?,
             delete: method("delete")?,
+            new_file: file_method("new_file")?,
+            put_file: file_method("put_file")?,
+            open_file: file_method("open_file")?,
             scan: method("scan")?,
             size: method("size")?,
             reclaim: method("reclaim")?,
@@ -65,6 +75,9 @@ struct PythonStore {
     get: Py<PyAny>,
     put: Py<PyAny>,
     delete: Py<PyAny>,
+    new_file: Option<Py<PyAny>>,
+    put_file: Option<Py<PyAny>>,
+    open_file: Option<Py<PyAny>>,
     scan: Py<PyAny>,
     size: Py<PyAny>,
     reclaim: Py<PyAny>,
@@ -80,6 +93,13 @@ fn attached<T>(call: impl FnOnce(Python<'_>) -> PyResult<T>) -> Result<T, Error>
 }
 
 impl PythonStore {
+    /// A method that only stores with files have.
+    fn of_files(method: &Option<Py<PyAny>>) -> PyResult<&Py<PyAny>> {
+        method.as_ref().ok_or_else(|| {
+            PyTypeError::new_err("a store that has_files opens, makes and puts some")
+        })
+    }
+
     /// By how many bytes it grew, where it tells.
     fn change<'py, A>(py: Python<'py>, method: &Py<PyAny>, arguments: A) -> PyResult<Option<i64>>
     where
@@ -106,7 +126,7 @@ impl ByteStore for PythonStore {
             }
             let class = errors::class_of(&found);
             let what = format!("a store's get returns bytes or None, not {class}");
-            Err(pyo3::exceptions::PyTypeError::new_err(what))
+            Err(PyTypeError::new_err(what))
         })
     }
 
@@ -119,6 +139,42 @@ impl ByteStore for PythonStore {
 
     fn delete(&self, key: &[u8]) -> Result<Option<i64>, Error> {
         attached(|py| PythonStore::change(py, &self.delete, (PyBytes::new(py, key),)))
+    }
+
+    fn new_file(&self) -> Result<NewFile, Error> {
+        attached(|py| {
+            let made = PythonStore::of_files(&self.new_file)?.bind(py).call0()?;
+            let (descriptor, name) = made.extract()?;
+            Ok(NewFile { descriptor, name })
+        })
+    }
+
+    fn put_file(
+        &self,
+        key: &[u8],
+        file: &NewFile,
+        head: &[u8],
+        tail: &[u8],
+        end: u64,
+    ) -> Result<Option<i64>, Error> {
+        attached(|py| {
+            let arguments = (
+                PyBytes::new(py, key),
+                (file.descriptor, file.name.as_deref()),
+                PyBytes::new(py, head),
+                PyBytes::new(py, tail),
+                end,
+            );
+            PythonStore::change(py, PythonStore::of_files(&self.put_file)?, arguments)
+        })
+    }
+
+    fn open_file(&self, key: &[u8]) -> Result<Option<File>, Error> {
+        attached(|py| {
+            let method = PythonStore::of_files(&self.open_file)?.bind(py);
+            let opened: Option<i32> = method.call1((PyBytes::new(py, key),))?.extract()?;
+            opened.map(files::owned).transpose()
+        })
     }
 
     fn scan(

@@ -11,7 +11,7 @@ use crate::memory::{self, MemoryOverHost, MemoryTier};
 use crate::options::{part, MemoryTierOptions, Options};
 use crate::own::Owner;
 use crate::tiers::Tiers;
-use crate::{entries, errors, key, many, statistics};
+use crate::{entries, errors, files, key, many, statistics};
 use polycache::bindings::Bindings;
 use polycache::{Compressor, Error};
 use pyo3::ffi;
@@ -101,8 +101,16 @@ impl Cache {
         }
     }
 
+    /// The handle of one with a directory or a server.
+    pub fn handle(&self) -> Option<&Handle> {
+        match &self.tiers {
+            Host(handle) => Some(handle),
+            InMemory(_) => None,
+        }
+    }
+
     /// For several keys, which may be none: then no operation on a key raises `Closed`.
-    fn check_open(&self, py: Python<'_>) -> PyResult<()> {
+    pub fn check_open(&self, py: Python<'_>) -> PyResult<()> {
         if self.tiers().is_closed() {
             return Err(errors::raise(py, Error::Closed));
         }
@@ -195,8 +203,12 @@ impl Cache {
     }
 
     /// `cache[key] = value`: see `set`.
-    fn __setitem__(&self, key: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> PyResult<()> {
-        self.tiers().set(key, value, TtlArgument::default())
+    fn __setitem__(
+        slf: &Bound<'_, Self>,
+        key: &Bound<'_, PyAny>,
+        value: &Bound<'_, PyAny>,
+    ) -> PyResult<()> {
+        Cache::set(slf, key, value, TtlArgument::default(), None)
     }
 
     /// `del cache[key]`: see `delete`; KeyError when there is no entry.
@@ -299,15 +311,20 @@ impl Cache {
     /// cache's own `ttl`. `expires_at` is a time instead, a datetime with a time zone. Raises `InvalidArgument` and
     /// `UnsupportedValue`, which change nothing, and `EntryTooLarge`, `NoSpace` or `IoError`, after which the old
     /// value is gone as well.
+    ///
+    /// A file that is open for reading bytes, or anything else with their `read`, is read to its end and stored as
+    /// bytes, in memory of constant size where `open` writes so.
     #[pyo3(signature = (key, value, *, ttl = TtlArgument::default(), expires_at = None))]
     fn set(
-        &self,
+        slf: &Bound<'_, Self>,
         key: &Bound<'_, PyAny>,
         value: &Bound<'_, PyAny>,
         ttl: TtlArgument<'_, '_>,
         expires_at: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<()> {
-        self.tiers().set(key, value, ttl.or(expires_at))
+        let ttl = ttl.or(expires_at);
+        let stored = slf.get().tiers().set(key, value, ttl);
+        stored.or_else(|error| files::set_by_reading(slf, key, value, ttl, error))
     }
 
     /// Deletes the key and invalidates all loads of it under way. True when it had an entry.

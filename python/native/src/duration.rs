@@ -45,6 +45,18 @@ impl<'a, 'py> TtlArgument<'a, 'py> {
         }
     }
 
+    /// Both as they were given, or as their defaults.
+    pub fn objects(
+        self,
+        py: Python<'py>,
+    ) -> PyResult<(Bound<'py, PyAny>, Option<Bound<'py, PyAny>>)> {
+        let ttl = match self.ttl {
+            Some(ttl) => ttl.to_owned(),
+            None => classes::missing(py)?.clone(),
+        };
+        Ok((ttl, self.expires_at.map(|time| time.to_owned())))
+    }
+
     /// None is "never"; `MISSING` or nothing is the cache's own.
     #[inline]
     pub fn read(self) -> PyResult<Ttl> {

@@ -17,6 +17,7 @@ mod errors;
 mod exit;
 mod expires_at;
 mod fast;
+mod files;
 mod flight;
 mod flights;
 mod from_python;
@@ -58,6 +59,8 @@ mod _native {
     use crate::entries::{decode_entry, encode_entry, full_key, key_hash};
     #[pymodule_export]
     use crate::expires_at::Lifetime;
+    #[pymodule_export]
+    use crate::files::{begin_file, open_file, put_file};
     #[pymodule_export]
     use crate::load::Load;
     #[pymodule_export]

@@ -67,7 +67,7 @@ if TYPE_CHECKING:
     from .async_cache import AsyncCache
     from .cache import Cache
     from .lease import AsyncLease, Lease
-    from .memoize import Memoized, MemoizedInfo
+    from .memoize import AsyncMemoized, Memoized, MemoizedInfo
     from .memory_cache import MemoryCache, MemoryEntry, MemoryStats
     from .memory_cache_options import MemoryCacheOptions
     from .memory_memoize import CacheInfo, MemoryMemoized, cached, cached_method
@@ -81,6 +81,7 @@ __all__ = [
     "MISSING",
     "AsyncCache",
     "AsyncLease",
+    "AsyncMemoized",
     "Cache",
     "CacheInfo",
     "ChecksumMismatch",
@@ -150,6 +151,7 @@ _NATIVE = {
     "Cache": "cache",
     "CacheInfo": "memory_memoize",
     "Lease": "lease",
+    "AsyncMemoized": "memoize",
     "Memoized": "memoize",
     "MemoizedInfo": "memoize",
     "MemoryCache": "memory_cache",

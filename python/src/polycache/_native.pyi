@@ -53,6 +53,9 @@ class Cache:
         ever. Default: the cache's own `ttl`. `expires_at` is a time instead, a datetime with a time
         zone. Raises `InvalidArgument` and `UnsupportedValue`, which change nothing, and
         `EntryTooLarge`, `NoSpace` or `IoError`, after which the old value is gone as well.
+
+        A file that is open for reading bytes, or anything else with their `read`, is read to its
+        end and stored as bytes, in memory of constant size where `open` writes so.
         """
     def delete(self, key: str | bytes) -> bool:
         """Deletes the key and invalidates all loads of it under way. True when it had an entry."""
@@ -144,6 +147,13 @@ def compare_and_set(cache: Cache, key: str | bytes, version: int, value: Any, tt
 def find_to_update(cache: Cache, key: str | bytes, ttl: Ttl) -> tuple[Any, Found]: ...
 def set_found(cache: Cache, key: str | bytes, found: Found, value: Any, ttl: Ttl) -> bool: ...
 def delete_found(cache: Cache, key: str | bytes, found: Found) -> bool: ...
+def begin_file(
+    cache: Cache, key: str | bytes, ttl: Ttl
+) -> tuple[tuple[int, str | None] | None, int, int, int]: ...
+def put_file(
+    cache: Cache, key: str | bytes, file: tuple[int, str | None], crc: int, length: int, ttl: Ttl
+) -> None: ...
+def open_file(cache: Cache, key: str | bytes) -> tuple[int, int, int, str] | None: ...
 def count(cache: Cache, key: str | bytes, by: int, down: bool, initial: int, ttl: Ttl) -> int: ...
 
 class Load:

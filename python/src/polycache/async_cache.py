@@ -6,16 +6,17 @@ from datetime import datetime
 from os import PathLike
 from pathlib import Path
 from types import TracebackType
-from typing import Any, ParamSpec, Self, TypeVar, Unpack, cast, overload
+from typing import Any, Literal, ParamSpec, Self, TypeVar, Unpack, cast, overload
 
 from .aside import aside
 from .async_loading import load_async, load_many_async
 from .cache import Cache, name_of_key
 from .durations import Duration
 from .entry import Entry
+from .files.asynchronous import AsyncOpening
 from .lease import AsyncLease
 from .lifetime import TtlOf, lifetime, load_lifetime
-from .memoize import Memoized
+from .memoize import AsyncMemoized
 from .missing import MISSING, Missing
 from .options import Options
 from .statistics import MachineStats, RemoteStats, Report, Stats, Usage
@@ -76,8 +77,8 @@ class AsyncCache:
         expires_at: datetime | None = None,
     ) -> None:
         """See `Cache.set`."""
-        if self._waits:
-            await aside(self._cache, self._cache.set, key, value, ttl=ttl, expires_at=expires_at)
+        if self._waits or hasattr(value, "read"):
+            await asyncio.to_thread(self._cache.set, key, value, ttl=ttl, expires_at=expires_at)
         else:
             self._cache.set(key, value, ttl=ttl, expires_at=expires_at)
 
@@ -256,7 +257,7 @@ class AsyncCache:
         )
 
     @overload
-    def memoize(self, function: Callable[P, Awaitable[T]], /) -> Memoized[P, Awaitable[T]]: ...
+    def memoize(self, function: Callable[P, Awaitable[T]], /) -> AsyncMemoized[P, Awaitable[T]]: ...
     @overload
     def memoize(
         self,
@@ -266,7 +267,7 @@ class AsyncCache:
         expires_at: datetime | None = None,
         name: str | None = None,
         key: Callable[..., str | bytes] | None = None,
-    ) -> Callable[[Callable[P, Awaitable[T]]], Memoized[P, Awaitable[T]]]: ...
+    ) -> Callable[[Callable[P, Awaitable[T]]], AsyncMemoized[P, Awaitable[T]]]: ...
     def memoize(
         self,
         function: Callable[..., Any] | None = None,
@@ -277,7 +278,8 @@ class AsyncCache:
         name: str | None = None,
         key: Callable[..., str | bytes] | None = None,
     ) -> Any:
-        """See `Cache.memoize`; what the function returns is awaited."""
+        """See `Cache.memoize`; what the function returns is awaited, and so are `forget` and
+        `forget_all`."""
         lives = load_lifetime(ttl, expires_at)
 
         def decorate(function: Any) -> Any:
@@ -297,6 +299,56 @@ class AsyncCache:
     async def clear(self) -> None:
         """See `Cache.clear`."""
         await aside(self._cache, self._cache.clear)
+
+    @overload
+    def open(self, key: str | bytes, mode: Literal["rb"] = "rb") -> AsyncOpening[bytes]: ...
+    @overload
+    def open(
+        self,
+        key: str | bytes,
+        mode: Literal["r", "rt"],
+        *,
+        encoding: str | None = None,
+        errors: str | None = None,
+        newline: str | None = None,
+    ) -> AsyncOpening[str]: ...
+    @overload
+    def open(
+        self,
+        key: str | bytes,
+        mode: Literal["wb"],
+        *,
+        ttl: Duration | Missing | None = MISSING,
+        expires_at: datetime | None = None,
+    ) -> AsyncOpening[bytes]: ...
+    @overload
+    def open(
+        self,
+        key: str | bytes,
+        mode: Literal["w", "wt"],
+        *,
+        encoding: str | None = None,
+        errors: str | None = None,
+        newline: str | None = None,
+        ttl: Duration | Missing | None = MISSING,
+        expires_at: datetime | None = None,
+    ) -> AsyncOpening[str]: ...
+    def open(
+        self,
+        key: str | bytes,
+        mode: Any = "rb",
+        *,
+        encoding: str | None = None,
+        errors: str | None = None,
+        newline: str | None = None,
+        ttl: Duration | Missing | None = MISSING,
+        expires_at: datetime | None = None,
+    ) -> AsyncOpening[Any]:
+        """See `Cache.open`; `async with` it, or await it. What the file does runs in threads."""
+        how: dict[str, Any] = {"encoding": encoding, "errors": errors, "newline": newline}
+        return AsyncOpening(
+            lambda: self._cache.open(key, mode, **how, ttl=ttl, expires_at=expires_at)
+        )
 
     def lease(self, key: str | bytes) -> AsyncLease:
         """See `Cache.lease`."""

@@ -3,14 +3,17 @@
 import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
+from io import BufferedReader, TextIOWrapper
 from os import PathLike
 from types import TracebackType
-from typing import Any, ParamSpec, Self, TypeVar, Unpack, cast, overload
+from typing import Any, Literal, ParamSpec, Self, TypeVar, Unpack, cast, overload
 
 from . import _native
 from .durations import Duration
 from .entry import Entry
 from .errors import Closed, InvalidArgument
+from .files.opening import open_value
+from .files.writing import TextWriter, ValueWriter
 from .lease import Lease
 from .lifetime import LoadTtl, TtlOf, lifetime, load_lifetime
 from .loading import load
@@ -369,6 +372,70 @@ class Cache(_native.QuickCache):
     def name(self) -> str:
         """What metrics call the cache: the option `name`, which nested namespaces share."""
         return self._name
+
+    @overload
+    def open(self, key: str | bytes, mode: Literal["rb"] = "rb") -> BufferedReader: ...
+    @overload
+    def open(
+        self,
+        key: str | bytes,
+        mode: Literal["r", "rt"],
+        *,
+        encoding: str | None = None,
+        errors: str | None = None,
+        newline: str | None = None,
+    ) -> TextIOWrapper: ...
+    @overload
+    def open(
+        self,
+        key: str | bytes,
+        mode: Literal["wb"],
+        *,
+        ttl: Duration | Missing | None = MISSING,
+        expires_at: datetime | None = None,
+    ) -> ValueWriter: ...
+    @overload
+    def open(
+        self,
+        key: str | bytes,
+        mode: Literal["w", "wt"],
+        *,
+        encoding: str | None = None,
+        errors: str | None = None,
+        newline: str | None = None,
+        ttl: Duration | Missing | None = MISSING,
+        expires_at: datetime | None = None,
+    ) -> TextWriter: ...
+    def open(
+        self,
+        key: str | bytes,
+        mode: str = "rb",
+        *,
+        encoding: str | None = None,
+        errors: str | None = None,
+        newline: str | None = None,
+        ttl: Duration | Missing | None = MISSING,
+        expires_at: datetime | None = None,
+    ) -> BufferedReader | TextIOWrapper | ValueWriter:
+        """The key's bytes as a file, to read ("rb", or as text "r") or to write ("wb", "w").
+
+        What is read is the value as it was when it was opened, whatever becomes of the key
+        meanwhile. Text is read, too, as its UTF-8. What is written is stored as bytes when the
+        file is closed, in one step, with a time to live that counts from then. A `with` block that
+        raises stores nothing; nor do `discard()`, letting go of the file, or the end of the
+        process. It cannot seek.
+
+        With `store="files"` the bytes go from and to the store's file, in memory of constant size;
+        a value is read once before it is served, for its checksum. Everywhere else, and with a
+        compressor, `encryption` or a time to idle, the value is in memory as a whole.
+
+        Raises KeyError for a miss, `WrongType` for a value that is neither bytes nor text, what
+        `get` raises, and `InvalidArgument` for another mode. Closing raises what `set` raises;
+        `ValueTooLarge` and `EntryTooLarge` may come from a write.
+        """
+        lives = lifetime(ttl, expires_at)
+        has_ttl = ttl is not MISSING or expires_at is not None
+        return open_value(self, key, mode, encoding, errors, newline, lives, has_ttl)
 
     def lease(self, key: str | bytes) -> Lease:
         """A lock by the key's name, for adapters."""

@@ -91,6 +91,38 @@ class Memoized(MemoizedFunction[P, R], Protocol[P, R]):
     def __get__(self, instance: object, owner: type | None = None, /) -> Self: ...
 
 
+class AsyncMemoized(Protocol[P, R]):
+    """What `AsyncCache.memoize` makes of a function: `Memoized`, with `forget` and `forget_all` to
+    be awaited."""
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        """The result for these arguments; the function is called if there is none."""
+
+    async def forget(self, *args: P.args, **kwargs: P.kwargs) -> bool:
+        """Deletes the result for these arguments; True when there was one."""
+
+    async def forget_all(self) -> None:
+        """Deletes all results of this function. Raises `InvalidArgument` if its keys come from
+        `key` and are kept among others."""
+
+    def cache_info(self) -> MemoizedInfo:
+        """See `Memoized.cache_info`."""
+
+    # As `Memoized` has them.
+    @overload
+    def __get__(
+        self: "_TakesFirst[type[S], Q, T]", instance: S | None, owner: type[S], /
+    ) -> "AsyncMemoized[Q, T]": ...
+    @overload
+    def __get__(self, instance: None, owner: type, /) -> Self: ...
+    @overload
+    def __get__(
+        self: "_TakesFirst[S, Q, T]", instance: S, owner: type | None = None, /
+    ) -> "AsyncMemoized[Q, T]": ...
+    @overload
+    def __get__(self, instance: object, owner: type | None = None, /) -> Self: ...
+
+
 def memoized(
     cache: "Cache",
     function: Callable[P, R],
@@ -101,7 +133,8 @@ def memoized(
     awaits: bool = False,
 ) -> Memoized[P, R]:
     """The function, with its results in `cache`, which holds nothing else unless it `shares`.
-    `awaits` is for a function that is not a coroutine function but returns an awaitable."""
+    With `awaits` what it returns is awaited, even if it is no coroutine function, and so are
+    `forget` and `forget_all`."""
     key_for: Callable[[Any, Any], str | bytes]
     if key is None:
         key_for = _key_maker(cache._encode_arguments, function)
@@ -160,8 +193,23 @@ def memoized(
         wrapper = synchronous
     wrapper.forget = lambda *args, **kwargs: cache.delete(key_for(args, kwargs))
     wrapper.forget_all = cannot_forget if shares else cache.clear
+    if awaits:
+        wrapper.forget, wrapper.forget_all = _awaited(cache, wrapper)
     wrapper.cache_info = lambda: MemoizedInfo(hits, misses)
     return cast(Memoized[P, R], wrapper)
+
+
+def _awaited(cache: "Cache", memoized: Any) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """Its `forget` and `forget_all` as coroutine functions, beside the event loop."""
+    now, all_now = memoized.forget, memoized.forget_all
+
+    async def forget(*args: Any, **kwargs: Any) -> bool:
+        return cast(bool, await aside(cache, now, *args, **kwargs))
+
+    async def forget_all() -> None:
+        await aside(cache, all_now)
+
+    return forget, forget_all
 
 
 def cannot_forget() -> NoReturn:

@@ -1,5 +1,6 @@
 """The same operations on the real diskcache and on ours, in any order, give the same."""
 
+import io
 import operator
 import tempfile
 from pathlib import Path
@@ -111,6 +112,33 @@ class Machine(RuleBasedStateMachine):
     @rule(key=KEYS)
     def read(self, key: Any) -> None:
         self.both.get(key, "default", read=True)
+
+    @rule(
+        key=KEYS, size=st.sampled_from([0, 5, 40_000]), expire=EXPIRES, tag=TAGS, adds=st.booleans()
+    )
+    def write_file(self, key: Any, size: int, expire: Any, tag: Any, adds: bool) -> None:
+        def write(one: Any) -> Any:
+            file = io.BytesIO(b"f" * size)
+            write = one.add if adds else one.set
+            return write(key, file, expire=expire, read=True, tag=tag), file.tell()
+
+        self.both.ask(write)
+
+    @rule(key=KEYS)
+    def read_file(self, key: Any) -> None:
+        def read(one: Any) -> Any:
+            with one.read(key) as file:
+                return file.read(3), file.seek(1), file.read(), file.readable(), file.writable()
+
+        self.both.ask(read)
+
+    @rule(reverse=st.booleans())
+    def keys_in_order(self, reverse: bool) -> None:
+        def keys(one: Any) -> Any:
+            found = one.iterkeys(reverse=reverse)
+            return [key for key in found if type(key) in (str, bytes, float)]
+
+        self.both.ask(keys)
 
     @rule(value=VALUES, prefix=PREFIXES, side=SIDES, expire=EXPIRES, tag=TAGS)
     def push(self, value: Any, prefix: Any, side: str, expire: Any, tag: Any) -> None:

@@ -96,3 +96,65 @@ def test_many_processes_that_live_shortly(tmp_path: Path) -> None:
     assert cache["sum"] == 40
     assert [cache.pull()[1] for _ in range(40)] == list(range(40))
     assert cache.check() == [] and len(cache) == 1
+
+
+KINDS: dict[str, Any] = {
+    "Cache": diskcache.Cache,
+    "FanoutCache": diskcache.FanoutCache,
+    "Index": lambda directory: diskcache.Index(str(directory)),
+    "Deque": lambda directory: diskcache.Deque((), directory),
+    "DjangoCache": lambda directory: diskcache.DjangoCache(str(directory), {}),
+}
+
+
+def put(kind: str, one: Any, value: int) -> None:
+    if kind == "Deque":
+        one.append(value)
+    elif kind == "DjangoCache":
+        one.set(f"k{value}", value)
+    else:
+        one[f"k{value}"] = value
+
+
+def held(kind: str, one: Any) -> list[int]:
+    if kind == "Deque":
+        return list(one)
+    if kind == "DjangoCache":
+        return [one.get(f"k{value}") for value in range(3) if f"k{value}" in one]
+    return [one[key] for key in one]
+
+
+def close(kind: str, one: Any) -> None:
+    (one.cache if kind in ("Index", "Deque") else one).close()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_was_closed_is_opened_by_its_next_use(kind: str, tmp_path: Path) -> None:
+    one = KINDS[kind](tmp_path)
+    for value in range(3):
+        put(kind, one, value)
+        close(kind, one)
+        close(kind, one)  # Once more does nothing.
+        assert held(kind, one) == list(range(value + 1))
+        close(kind, one)
+    assert held(kind, KINDS[kind](tmp_path)) == [0, 1, 2]
+    if kind in ("Cache", "FanoutCache"):
+        for _ in range(2):
+            with one as again:
+                assert again is one and len(one) == 3
+        assert one["k0"] == 0
+        descriptors = len(os.listdir("/proc/self/fd"))
+        one.close()
+        assert len(os.listdir("/proc/self/fd")) < descriptors
+        assert one["k0"] == 0
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_home_and_variables_in_a_directory(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("NAME_OF_TESTS", "named")
+    put(kind, KINDS[kind]("~/at home/$NAME_OF_TESTS"), 1)
+    assert (tmp_path / "at home" / "named").is_dir()
+    assert held(kind, KINDS[kind](tmp_path / "at home" / "named")) == [1]

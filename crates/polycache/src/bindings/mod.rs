@@ -1,6 +1,7 @@
 //! Building blocks for the packages of other languages and the command `polycache`; programs do not need them: loads
 //! and locks step by step, where a value was read, keys page by page. They change with those packages.
 
+mod files;
 #[cfg(feature = "remote")]
 mod listeners;
 mod load;
@@ -18,8 +19,9 @@ use std::time::Duration;
 pub use crate::lock::{LockStep, Locking};
 pub use crate::origin::Origin;
 pub use crate::prefetch::PREFETCHED;
-pub use crate::tier::{ByteStore, Durability, Ended, Opening, StoreKind};
+pub use crate::tier::{ByteStore, Durability, Ended, NewFile, Opening, StoreKind, ValueFile};
 pub use crate::update::{Found, ATTEMPTS as UPDATE_ATTEMPTS};
+pub use files::{BegunFile, Files};
 pub use load::{Filled, LoadStep, Loading};
 pub use payload::{Payload, Payloads};
 pub use polycache_host::{MemoryHits, Token};

@@ -17,7 +17,7 @@ mod stamps;
 mod stored;
 
 #[cfg(feature = "bindings")]
-pub use byte_store::{ByteStore, Durability, Ended, Opening, StoreKind};
+pub use byte_store::{ByteStore, Durability, Ended, NewFile, Opening, StoreKind, ValueFile};
 #[cfg(feature = "bindings")]
 pub(crate) use byte_store::{StoreOptions, StoreTier};
 pub(crate) use host::HostTier;
@@ -129,6 +129,12 @@ pub(crate) trait Tier: Send + Sync {
     #[cfg_attr(not(feature = "bindings"), allow(dead_code))]
     fn counting(&self) -> Option<&Store> {
         self.store()
+    }
+
+    /// This tier, if another library keeps its entries.
+    #[cfg(feature = "bindings")]
+    fn byte_store(&self) -> Option<&StoreTier> {
+        None
     }
 
     /// This tier, if its entries are on a server.

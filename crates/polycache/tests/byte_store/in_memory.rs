@@ -57,6 +57,7 @@ pub struct InMemory {
 /// A store that counts its bytes, or one that does not.
 pub fn kind(counts: bool) -> StoreKind {
     StoreKind {
+        has_files: false,
         name: "in-memory".into(),
         is_shared: true,
         counts,

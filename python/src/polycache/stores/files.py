@@ -16,6 +16,7 @@ from urllib.parse import quote_from_bytes, unquote_to_bytes
 
 from .at_fork import notice
 from .store import Opening, Store
+from .unnamed import give_name, new_file
 
 _SAFE = " !#$&'()+,-.:;=@[]^_`{}~"
 """Characters that a name has unescaped, besides letters and digits; never `/` and `%`."""
@@ -34,6 +35,7 @@ class FilesStore(Store):
     durabilities = ("kill", "synced")
     processes = True
     counts = True
+    has_files = True
     # Escaped, a key may take three times its bytes, and a name has 255.
     max_key = 84
 
@@ -96,22 +98,56 @@ class FilesStore(Store):
         file = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
         try:
             try:
-                rest = memoryview(value)
-                while rest:
-                    rest = rest[os.write(file, rest) :]
+                _write(file, value)
                 if self._synced:
                     os.fsync(file)
             finally:
                 os.close(file)
-            before = self._size_of(path)
-            grown = self._rename(new, path)
+            return self._publish(new, path, len(value))
         except BaseException:
             with suppress(OSError):
                 os.unlink(new)
             raise
+
+    def new_file(self) -> tuple[int, str | None]:
+        self._check()
+        return new_file(self._new, f"{self._prefix}{next(_number)}")
+
+    def put_file(
+        self, key: bytes, file: tuple[int, str | None], head: bytes, tail: bytes, end: int
+    ) -> int:
+        self._check()
+        path = self._path(key)
+        descriptor, name = file
+        _write(descriptor, head, 0)
+        _write(descriptor, tail, end)
+        if self._synced:
+            os.fsync(descriptor)
+        new = name or f"{self._prefix}{next(_number)}"
+        try:
+            if name is None:
+                give_name(descriptor, new)
+            return self._publish(new, path, end + len(tail))
+        except BaseException:
+            if name is None:
+                with suppress(OSError):
+                    os.unlink(new)
+            raise
+
+    def open_file(self, key: bytes) -> int | None:
+        self._check()
+        try:
+            return os.open(self._path(key), os.O_RDONLY | os.O_CLOEXEC)
+        except FileNotFoundError:
+            return None
+
+    def _publish(self, new: str, path: str, size: int) -> int:
+        """Gives a whole file its place, and returns by how many bytes the store grew."""
+        before = self._size_of(path)
+        grown = self._rename(new, path)
         if self._synced:
             _sync_folder(os.path.dirname(path))
-        return _allocated(len(value)) - before + grown
+        return _allocated(size) - before + grown
 
     def delete(self, key: bytes) -> int:
         self._check()
@@ -179,6 +215,15 @@ class FilesStore(Store):
                 _sync_folder(str(self._root))
             os.rename(new, path)
             return grown
+
+
+def _write(file: int, data: bytes, at: int | None = None) -> None:
+    """All of it, at a place or where the file stands."""
+    rest = memoryview(data)
+    while rest:
+        written = os.write(file, rest) if at is None else os.pwrite(file, rest, at)
+        at = None if at is None else at + written
+        rest = rest[written:]
 
 
 def _sync_folder(folder: str) -> None:

@@ -43,6 +43,10 @@ class Kind:
         return self.given.reclaim is not Store.reclaim
 
     @property
+    def has_files(self) -> bool:
+        return self.given.has_files
+
+    @property
     def max_key(self) -> int:
         return self.given.max_key
 

@@ -48,6 +48,9 @@ class Store(ABC):
     counts: ClassVar[bool] = False
     """Whether `put` and `delete` return by how many bytes the store grew. Otherwise `size` is
     called each time that a part of the limit was written, and should be quick."""
+    has_files: ClassVar[bool] = False
+    """Whether each value is a file, and the three methods for that are defined: then `cache.open`
+    reads and writes piece by piece."""
     max_key: ClassVar[int] = 2**31
     """Most bytes of a key, 64 at least. Longer ones come as their beginning and a hash."""
     max_value: ClassVar[int] = 2**40
@@ -81,6 +84,24 @@ class Store(ABC):
     @abstractmethod
     def close(self) -> None:
         """Lets go of it. Later calls are errors."""
+
+    def new_file(self) -> tuple[int, str | None]:
+        """A file to write a value in, that nobody reads: an open descriptor, and its name, if it
+        has one. The cache closes the first and removes the second."""
+        raise NotImplementedError
+
+    def put_file(
+        self, key: bytes, file: tuple[int, str | None], head: bytes, tail: bytes, end: int
+    ) -> int | None:
+        """As `put`, of what was written in a file of `new_file`, once `head` is written at its
+        beginning, where room was left, and `tail` at the place `end`. May be called again after
+        `NoSpace`."""
+        raise NotImplementedError
+
+    def open_file(self, key: bytes) -> int | None:
+        """The descriptor of an open file with what is stored under the key, which stays the same
+        when the key is changed. The cache closes it."""
+        raise NotImplementedError
 
     def reclaim(self) -> None:
         """Gives back the space of what was deleted. For a store that keeps it until it is asked;

@@ -3,10 +3,11 @@
 //! What a store calls may be anything: Python runs the finalizers of unrelated objects in between. A cache that is let
 //! go of there is closed when the call has ended, because the thread may hold what closing would wait for.
 
-use super::ByteStore;
+use super::{ByteStore, NewFile};
 use crate::Error;
 use polycache_host::PerProcess;
 use std::cell::{Cell, RefCell};
+use std::fs::File;
 use std::mem::ManuallyDrop;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, OnceLock, PoisonError};
@@ -183,6 +184,28 @@ impl ByteStore for Calls {
     ) -> Result<Option<Vec<u8>>, Error> {
         let _call = self.begin()?;
         self.store.scan(prefix, cursor, out)
+    }
+
+    fn new_file(&self) -> Result<NewFile, Error> {
+        let _call = self.begin()?;
+        self.store.new_file()
+    }
+
+    fn put_file(
+        &self,
+        key: &[u8],
+        file: &NewFile,
+        head: &[u8],
+        tail: &[u8],
+        end: u64,
+    ) -> Result<Option<i64>, Error> {
+        let _call = self.begin()?;
+        self.store.put_file(key, file, head, tail, end)
+    }
+
+    fn open_file(&self, key: &[u8]) -> Result<Option<File>, Error> {
+        let _call = self.begin()?;
+        self.store.open_file(key)
     }
 
     fn size(&self) -> Result<u64, Error> {

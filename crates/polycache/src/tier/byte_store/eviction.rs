@@ -3,7 +3,7 @@
 
 use super::shared::Shared;
 use super::state::{State, Word};
-use super::ByteStore;
+use super::{ByteStore, NewFile};
 use crate::Error;
 use std::sync::{MutexGuard, PoisonError};
 
@@ -44,6 +44,21 @@ impl Shared {
     /// Stores bytes under a key whose lock is held, and counts them.
     pub fn put(&self, key: &[u8], value: &[u8]) -> Result<(), Error> {
         self.count(value.len(), || self.store.put(key, value))
+    }
+
+    /// Stores a file under a key whose lock is held, and counts its bytes.
+    pub fn put_file(
+        &self,
+        key: &[u8],
+        file: &NewFile,
+        head: &[u8],
+        tail: &[u8],
+        end: u64,
+    ) -> Result<(), Error> {
+        let len = usize::try_from(end).unwrap_or(usize::MAX);
+        self.count(len.saturating_add(tail.len()), || {
+            self.store.put_file(key, file, head, tail, end)
+        })
     }
 
     /// Deletes a key whose lock is held.

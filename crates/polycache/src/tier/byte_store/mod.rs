@@ -6,6 +6,7 @@
 
 mod calls;
 mod eviction;
+mod files;
 mod key_locks;
 mod record;
 mod scans;
@@ -14,10 +15,12 @@ mod state;
 mod stored_key;
 mod tier;
 
+pub use files::{NewFile, ValueFile};
 pub(crate) use tier::{StoreOptions, StoreTier};
 
 use crate::Error;
 use std::fmt;
+use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -55,6 +58,41 @@ pub trait ByteStore: Send + Sync {
         cursor: Option<&[u8]>,
         out: &mut Vec<Vec<u8>>,
     ) -> Result<Option<Vec<u8>>, Error>;
+
+    /// A new file, for an entry that is written piece by piece and then given to [`ByteStore::put_file`]. Nobody reads it
+    /// before, and it does not outlast the process. For a kind that [has files](StoreKind::has_files), as all of these.
+    ///
+    /// # Errors
+    /// `NoSpace`, and what the library gives.
+    fn new_file(&self) -> Result<NewFile, Error> {
+        Err(files::no_files())
+    }
+
+    /// Stores a file's bytes under a key, with `head` at their beginning, which was left free, and `tail` at the place
+    /// `end`, which is theirs. It may be tried again. Says by how many bytes the store grew, if it counts.
+    ///
+    /// # Errors
+    /// `NoSpace`, and what the library gives.
+    fn put_file(
+        &self,
+        key: &[u8],
+        file: &NewFile,
+        head: &[u8],
+        tail: &[u8],
+        end: u64,
+    ) -> Result<Option<i64>, Error> {
+        let _ = (key, file, head, tail, end);
+        Err(files::no_files())
+    }
+
+    /// The file of the key's bytes, which stays as it is when the key is changed; `None` when it has none.
+    ///
+    /// # Errors
+    /// What the library gives.
+    fn open_file(&self, key: &[u8]) -> Result<Option<File>, Error> {
+        let _ = key;
+        Err(files::no_files())
+    }
 
     /// Bytes of the disk that it takes.
     ///
@@ -138,6 +176,8 @@ pub struct StoreKind {
     pub counts: bool,
     /// Whether what was deleted takes space until [`ByteStore::reclaim`].
     pub reclaims: bool,
+    /// Whether each value is a file, which can be written and read piece by piece.
+    pub has_files: bool,
     /// What it does with what was acknowledged.
     pub durability: Durability,
     /// Longer keys are replaced by their beginning and a hash; 64 at least.

@@ -19,16 +19,28 @@ fn bond(mark: u64, full_key: &[u8]) -> u32 {
     key_hash(mark, full_key).as_u64() as u32
 }
 
-/// The record of an entry. `stored_key` is the full key where the store's key does not tell it.
+/// The record of an entry. `full_key` is in it where the store's key is its hash.
 pub fn compose(entry: &[u8], full_key: &[u8], is_hashed: bool, mark: u64) -> Vec<u8> {
-    let key: &[u8] = if is_hashed { full_key } else { b"" };
-    let mut record = Vec::with_capacity(entry.len() + key.len() + TRAILER);
+    let key_len = if is_hashed { full_key.len() } else { 0 };
+    let mut record = Vec::with_capacity(entry.len() + key_len + TRAILER);
     record.extend_from_slice(entry);
-    record.extend_from_slice(key);
-    record.extend_from_slice(&(key.len() as u32).to_le_bytes());
-    record.extend_from_slice(&bond(mark, full_key).to_le_bytes());
-    record.extend_from_slice(&mark.to_le_bytes());
+    end(full_key, is_hashed, mark, &mut record);
     record
+}
+
+/// Appends what follows the entry.
+pub fn end(full_key: &[u8], is_hashed: bool, mark: u64, out: &mut Vec<u8>) {
+    let key: &[u8] = if is_hashed { full_key } else { b"" };
+    out.extend_from_slice(key);
+    out.extend_from_slice(&(key.len() as u32).to_le_bytes());
+    out.extend_from_slice(&bond(mark, full_key).to_le_bytes());
+    out.extend_from_slice(&mark.to_le_bytes());
+}
+
+/// Bytes of a record that follow its entry, of which these are the last.
+pub fn end_len(last: &[u8; TRAILER]) -> u64 {
+    let [a, b, c, d, ..] = *last;
+    TRAILER as u64 + u64::from(u32::from_le_bytes([a, b, c, d]))
 }
 
 /// A record taken apart; its bytes are not yet checked.
@@ -58,10 +70,16 @@ impl Parts<'_> {
 
     /// Whether the record was written for this key, and is as it was written.
     pub fn check(&self, full_key: &[u8]) -> Result<(), Error> {
+        self.check_bond(full_key)?;
+        Header::parse(self.entry, Verify::Checksum)?;
+        Ok(())
+    }
+
+    /// Whether the record was written for this key.
+    pub fn check_bond(&self, full_key: &[u8]) -> Result<(), Error> {
         if self.bond != bond(self.mark, full_key) {
             return Err(damaged());
         }
-        Header::parse(self.entry, Verify::Checksum)?;
         Ok(())
     }
 }

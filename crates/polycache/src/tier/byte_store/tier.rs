@@ -109,16 +109,16 @@ impl StoreTier {
     }
 
     #[inline]
-    fn shared(&self) -> &Shared {
+    pub(super) fn shared(&self) -> &Shared {
         &self.handle.joined.0
     }
 
-    fn guards(&self) -> &Store {
+    pub(super) fn guards(&self) -> &Store {
         &self.handle.guards
     }
 
     #[inline]
-    fn still_open(&self) -> Result<(), Error> {
+    pub(super) fn still_open(&self) -> Result<(), Error> {
         if self.is_closed() {
             return Err(Error::Closed);
         }
@@ -126,7 +126,7 @@ impl StoreTier {
     }
 
     /// What a store's error means here: of one that was closed meanwhile, that it was closed.
-    fn failed(&self, error: Error) -> Error {
+    pub(super) fn failed(&self, error: Error) -> Error {
         if self.is_closed() {
             return Error::Closed;
         }
@@ -134,7 +134,7 @@ impl StoreTier {
     }
 
     #[inline]
-    fn stored_key(&self, key: &[u8]) -> StoredKey {
+    pub(super) fn stored_key(&self, key: &[u8]) -> StoredKey {
         StoredKey::new(&self.prefix, key, self.shared().kind.max_key)
     }
 
@@ -187,11 +187,11 @@ impl StoreTier {
     }
 
     #[inline]
-    fn is_served(&self, entry: &[u8]) -> bool {
+    pub(super) fn is_served(&self, entry: &[u8]) -> bool {
         polycache_entry::expires(entry) == 0 || polycache_entry::is_valid_at(entry, self.now())
     }
 
-    fn note_read(&self, key: &StoredKey) {
+    pub(super) fn note_read(&self, key: &StoredKey) {
         if let Some(state) = &self.shared().state {
             state.note_read(key.bytes());
         }
@@ -199,13 +199,24 @@ impl StoreTier {
 
     /// Stores an entry, under the key's lock.
     fn write(&self, key: &StoredKey, entry: &[u8]) -> Result<(), Error> {
-        self.check_size(key, entry)?;
+        self.check_size(key, entry.len() as u64)?;
         let shared = self.shared();
         let record = record::compose(entry, &key.full, key.is_hashed(), mark());
-        shared.make_room(record.len())?;
+        self.write_by(key, record.len(), || shared.put(key.bytes(), &record))
+    }
+
+    /// Makes room for a record of so many bytes and has it stored, under the key's lock.
+    pub(super) fn write_by(
+        &self,
+        key: &StoredKey,
+        len: usize,
+        put: impl Fn() -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let shared = self.shared();
+        shared.make_room(len)?;
         let mut attempts = 0;
         loop {
-            match shared.put(key.bytes(), &record) {
+            match put() {
                 Ok(()) => {
                     if let Some(state) = &shared.state {
                         state.note_write(key.bytes());
@@ -214,7 +225,7 @@ impl StoreTier {
                 }
                 Err(Error::NoSpace(why)) => {
                     attempts += 1;
-                    let asked = record.len() << attempts;
+                    let asked = len.saturating_mul(1 << attempts);
                     if attempts > 10 || !shared.evict_some(asked)? {
                         return Err(Error::NoSpace(why));
                     }
@@ -225,15 +236,15 @@ impl StoreTier {
     }
 
     /// Largest total size of a key and its entry, as of the host tier.
-    fn max_record(&self) -> u64 {
+    pub(super) fn max_record(&self) -> u64 {
         let shared = self.shared();
         (shared.limit / 4).min(shared.kind.max_value)
     }
 
-    fn check_size(&self, key: &StoredKey, entry: &[u8]) -> Result<(), Error> {
+    pub(super) fn check_size(&self, key: &StoredKey, entry_len: u64) -> Result<(), Error> {
         let parts = [
             (
-                (key.full.len() + entry.len() + record::TRAILER) as u64,
+                entry_len.saturating_add((key.full.len() + record::TRAILER) as u64),
                 self.max_record(),
             ),
             (key.full.len() as u64, self.shared().limit / 64),
@@ -242,6 +253,29 @@ impl StoreTier {
             Some((size, limit)) => Err(Error::EntryTooLarge { size, limit }),
             None => Ok(()),
         }
+    }
+
+    /// Has an entry stored in the place of what the key had.
+    #[inline]
+    pub(super) fn put_by(
+        &self,
+        key: &StoredKey,
+        write: impl FnOnce() -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let lock = self.lock_key(key)?;
+        self.end_loads(key)?;
+        let written = write();
+        if written.is_err() {
+            // What was there is superseded.
+            let erased = self.erase(key);
+            if let (Ok(()), Some(state)) = (erased, &self.shared().state) {
+                state.add(Word::FailedPuts, 1);
+            }
+        }
+        drop(lock);
+        written?;
+        self.guards().count_write();
+        Ok(())
     }
 
     fn erase(&self, key: &StoredKey) -> Result<(), Error> {
@@ -258,7 +292,7 @@ impl StoreTier {
     ) -> Result<bool, Error> {
         let key = &self.stored_key(key);
         self.still_open()?;
-        self.check_size(key, entry)?;
+        self.check_size(key, entry.len() as u64)?;
         let _lock = self.lock_key(key)?;
         if !admit(self.read(key, &mut Vec::new())?) {
             return Ok(false);
@@ -375,6 +409,10 @@ fn seen_mark(seen: &Seen) -> Option<u64> {
 }
 
 impl Tier for StoreTier {
+    fn byte_store(&self) -> Option<&StoreTier> {
+        Some(self)
+    }
+
     fn namespace(&self, parts: &[String]) -> Result<Arc<dyn Tier>, Error> {
         Ok(Arc::new(StoreTier::of(self.handle.clone(), parts)?))
     }
@@ -429,20 +467,7 @@ impl Tier for StoreTier {
 
     fn put(&self, key: &[u8], entry: &[u8], _: Option<Object>) -> Result<(), Error> {
         let key = &self.stored_key(key);
-        let lock = self.lock_key(key)?;
-        self.end_loads(key)?;
-        let written = self.write(key, entry);
-        if written.is_err() {
-            // What was there is superseded.
-            let erased = self.erase(key);
-            if let (Ok(()), Some(state)) = (erased, &self.shared().state) {
-                state.add(Word::FailedPuts, 1);
-            }
-        }
-        drop(lock);
-        written?;
-        self.guards().count_write();
-        Ok(())
+        self.put_by(key, || self.write(key, entry))
     }
 
     fn delete(&self, key: &[u8]) -> Result<bool, Error> {
