@@ -29,11 +29,10 @@ class RefusalsOfReadsTest < Minitest::Test
   end
 
   somewhere "clients" do
-    cluster = RedisClient.respond_to?(:cluster) ? kept_cluster : nil
     {
       "class Object" => Object.new, "class String" => url,
-      "Cluster" => cluster, "namespace of the pool" => pool_of_namespaces
-    }.compact.each do |why, client|
+      "namespace of the pool" => pool_of_namespaces
+    }.each do |why, client|
       error = assert_raises(Polycache::InvalidArgument, why) { Polycache.cached(client) }
       assert_match(/#{why}/, error.message)
     end
@@ -57,11 +56,6 @@ class RefusalsOfReadsTest < Minitest::Test
   end
 
   private
-
-  def kept_cluster
-    kept(RedisClient.cluster(nodes: Servers.cluster.map { |port| "redis://127.0.0.1:#{port}" })
-                    .new_client)
-  end
 
   def pool_of_namespaces
     ConnectionPool.new { Polycache::Redis::Namespace.new("a", redis: redis) }

@@ -1,8 +1,11 @@
 //! The options of cached reads.
 
+use super::servers::Servers;
 use super::CachedReads;
 use crate::memory::Bounds;
 use crate::remote::OneServer;
+#[cfg(feature = "redis-cluster")]
+use crate::remote::Primaries;
 use crate::tier::{Reads, RemoteTier};
 use crate::{Builder, Cache, Error, Remote};
 use polycache_remote::Prefixes;
@@ -127,7 +130,7 @@ impl CachedReadsBuilder {
     /// Opens the reads, and the cache that keeps their replies.
     ///
     /// # Errors
-    /// `InvalidArgument`, also for a Cluster or Sentinel, whose connections do not show which server has answered, for a
+    /// `InvalidArgument`, also for a Sentinel, whose connections do not show which server has answered, for a
     /// cache without a server, and for options of the cache where one was given. Those of
     /// [`Builder::build`](crate::Builder::build).
     pub fn build(self) -> Result<CachedReads, Error> {
@@ -177,13 +180,18 @@ impl Opened {
         Ok(Reads::new(remote(&self.cache)?.clone(), prefixes))
     }
 
-    pub fn server(&self) -> Result<OneServer, Error> {
-        match remote(&self.cache)?.link().transport.one_server() {
-            Some(client) => Ok(OneServer::new(client, self.read_timeout)),
-            None => Err(Error::invalid(
-                "cached reads take a URL or a redis::Client of one server; no Cluster, whose replicas may answer, and no \
-                 Sentinel: their connections do not show which server has answered",
-            )),
+    pub fn servers(&self) -> Result<Servers, Error> {
+        let transport = &remote(&self.cache)?.link().transport;
+        if let Some(client) = transport.one_server() {
+            return Ok(Servers::One(OneServer::new(client, self.read_timeout)));
         }
+        #[cfg(feature = "redis-cluster")]
+        if let Some(client) = transport.cluster() {
+            return Ok(Servers::Cluster(Primaries::new(client, self.read_timeout)));
+        }
+        Err(Error::invalid(
+            "cached reads take a URL, a redis::Client of one server or a ClusterClient; no Sentinel, whose connections do not \
+             show which server has answered",
+        ))
     }
 }

@@ -7,13 +7,14 @@ use super::flights::{Flights, Joined, Landed};
 use super::json::JsonReply;
 use super::kept::KeptReplies;
 use super::packed::{pack, unpack};
+use super::servers::Servers;
 use super::stats::{count, Counts, ReadStats};
-use crate::remote::OneServer;
+use crate::remote::{Asked, Told};
 use crate::tier::{ReadBegun, ReadOrigin, ReadTicket, Reads};
 use crate::{Cache, Error, Remote};
 use polycache_host::monotonic;
 use polycache_remote::Uncached as Why;
-use redis::{cmd, Cmd, FromRedisValue, RedisResult, Value};
+use redis::{Cmd, FromRedisValue, RedisResult, Value};
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -33,7 +34,7 @@ pub struct CachedReads(pub(super) Arc<Inner>);
 pub(super) struct Inner {
     opened: Opened,
     reads: Reads,
-    server: OneServer,
+    servers: Servers,
     /// What other forms of replies are told from.
     shape: &'static str,
     replies: KeptReplies<Arc<Reply>>,
@@ -82,7 +83,8 @@ impl fmt::Debug for CachedReads {
 }
 
 impl CachedReads {
-    /// Options of cached reads of one Redis or Valkey: a URL, or a `redis::Client` with settings of your own.
+    /// Options of cached reads of a Redis or Valkey: a URL, a `redis::Client` with settings of your own, or a
+    /// `ClusterClient` (cargo feature `redis-cluster`), of which only primaries are read from.
     pub fn builder(remote: impl Into<Remote>) -> CachedReadsBuilder {
         CachedReadsBuilder::new(remote.into())
     }
@@ -94,14 +96,14 @@ impl CachedReads {
 
     pub(super) fn open(opened: Opened) -> Result<CachedReads, Error> {
         let reads = opened.reads()?;
-        let server = opened.server()?;
+        let servers = opened.servers()?;
         Ok(CachedReads(Arc::new(Inner {
             reads,
-            shape: match server.speaks_resp3() {
+            shape: match servers.speaks_resp3() {
                 true => "redis-rs 3",
                 false => "redis-rs 2",
             },
-            server,
+            servers,
             replies: KeptReplies::new(opened.bounds)?,
             json: KeptReplies::new(opened.bounds)?,
             flights: Arc::default(),
@@ -176,7 +178,7 @@ impl Inner {
         }
         self.replies.clear();
         self.json.clear();
-        self.server.close();
+        self.servers.close();
         if self.opened.is_own {
             self.opened.cache.close();
         }
@@ -188,7 +190,7 @@ impl Inner {
 
     /// The number of the database that the client reads.
     pub fn database(&self) -> i64 {
-        self.server.database()
+        self.servers.database()
     }
 
     /// What memory has.
@@ -234,6 +236,7 @@ impl Inner {
             return Err(Error::Closed);
         }
         let call = Call::new(command, self.shape)?;
+        self.servers.check(&call.keys)?;
         let prefixes = &self.opened.prefixes;
         match (call.keys.iter()).find(|key| !prefixes.iter().any(|prefix| key.starts_with(prefix)))
         {
@@ -272,8 +275,8 @@ impl Inner {
         if !self.reads.is_known() && !self.reads.know() {
             // The server does not answer the cache; what it tells the client is the client's business.
             self.counts.uncached(Why::Deaf);
-            let reply = self.send(&call.packed, 1)?.pop();
-            return Ok(Reply::new(answered(reply)?, None));
+            let told = self.ask_servers(call, &[], None)?;
+            return Ok(Reply::new(answered(told.reply)?, None));
         }
         let began = monotonic();
         let keys = call.key_slices();
@@ -315,38 +318,25 @@ impl Inner {
             None => questions(call),
             Some(_) => Vec::new(),
         };
-        // In this order, in one round trip: see `spec/reads.md`, "A read".
-        let mut packed = Vec::new();
-        before
-            .iter()
-            .for_each(|one| one.write_packed_command(&mut packed));
-        packed.extend_from_slice(&call.packed);
-        if let Some(key) = &ticket.asks {
-            cmd("GETEX").arg(key).write_packed_command(&mut packed);
-        }
-        let commands = before.len() + 1 + usize::from(ticket.asks.is_some());
         let sent_at = self.opened.cache.tier().now();
-        let mut answers = match self.send(&packed, commands) {
-            Ok(answers) => answers.into_iter(),
+        let told = self.ask_servers(call, &before, ticket.asks.as_deref());
+        let answered = told.and_then(|mut told| {
+            let reply = std::mem::take(&mut told.reply);
+            Ok((answered(reply)?, told))
+        });
+        let (value, told) = match answered {
+            Ok(answered) => answered,
             Err(error) => {
                 self.reads.fail(&call.name, keys, ticket);
                 return Err(error);
             }
         };
-        let told: Vec<Value> = answers.by_ref().take(before.len()).collect();
-        let value = match answered(answers.next()) {
-            Ok(value) => value,
-            Err(error) => {
-                self.reads.fail(&call.name, keys, ticket);
-                return Err(error);
-            }
-        };
-        let proof = match answers.next() {
+        let proof = match told.answer {
             Some(Value::BulkString(proof)) => Some(proof),
             _ => None,
         };
         let reply = match why {
-            None => pack(&value).zip(expiry_of(keys.len(), &told, sent_at)),
+            None => pack(&value).zip(expiry_of(keys.len(), &told.answers, sent_at)),
             Some(_) => None,
         };
         let filled = (reply.as_ref()).map(|(packed, expires)| (packed.as_slice(), *expires));
@@ -370,9 +360,15 @@ impl Inner {
         (there == packed).then_some(origin)
     }
 
-    fn send(&self, packed: &[u8], commands: usize) -> Result<Vec<Value>, Error> {
+    fn ask_servers(&self, call: &Call, before: &[Cmd], asks: Option<&[u8]>) -> Result<Told, Error> {
         count(&self.counts.sent);
-        failed(self.server.exchange(packed, commands))
+        let key = call.keys.first().map(AsRef::as_ref).unwrap_or_default();
+        failed(self.servers.ask(&Asked {
+            before,
+            read: &call.packed,
+            key,
+            asks,
+        }))
     }
 }
 
@@ -381,6 +377,6 @@ fn failed<T>(result: RedisResult<T>) -> Result<T, Error> {
 }
 
 /// The reply to the read itself.
-fn answered(reply: Option<Value>) -> Result<Value, Error> {
-    failed(reply.unwrap_or_default().extract_error())
+fn answered(reply: Value) -> Result<Value, Error> {
+    failed(reply.extract_error())
 }

@@ -28,6 +28,7 @@ mod kept;
 mod number;
 mod packed;
 mod plan;
+mod servers;
 mod stats;
 
 #[cfg(feature = "tokio")]

@@ -1,5 +1,7 @@
 //! The remote tier's options, and the clients that reach it (cargo feature `remote`).
 
+#[cfg(feature = "reads")]
+mod asked;
 #[cfg(feature = "redis-cluster")]
 mod cluster;
 mod deadline;
@@ -19,6 +21,10 @@ pub mod settings;
 mod statistics;
 mod transport;
 
+#[cfg(feature = "reads")]
+pub(crate) use asked::{Asked, Told};
+#[cfg(all(feature = "reads", feature = "redis-cluster"))]
+pub(crate) use cluster::Primaries;
 #[cfg(feature = "reads")]
 pub(crate) use one_server::OneServer;
 pub use statistics::RemoteStats;

@@ -77,6 +77,13 @@ pub trait Transport: Send + Sync {
         None
     }
 
+    /// The client of a Cluster.
+    #[cfg(all(feature = "reads", feature = "redis-cluster"))]
+    #[doc(hidden)]
+    fn cluster(&self) -> Option<redis::cluster::ClusterClient> {
+        None
+    }
+
     /// The cache is closed: connections that wait for the next command are not needed any more.
     fn close(&self) {}
 

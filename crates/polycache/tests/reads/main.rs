@@ -2,6 +2,7 @@
 #![cfg(target_os = "linux")]
 
 mod asynchronous;
+mod cluster;
 mod commands;
 mod connections;
 #[allow(dead_code)]
@@ -9,6 +10,9 @@ mod connections;
 mod hosts;
 mod json;
 mod listeners;
+#[allow(dead_code)]
+#[path = "../remote/nodes.rs"]
+mod nodes;
 mod options;
 #[allow(dead_code)]
 #[path = "../remote/process.rs"]

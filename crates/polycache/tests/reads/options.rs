@@ -36,9 +36,7 @@ fn options_that_mean_nothing_are_refused() {
 }
 
 #[test]
-fn a_cluster_is_refused() {
-    let cluster = redis::cluster::ClusterClient::new(["redis://127.0.0.1:1"]).unwrap();
-    refused(CachedReads::builder(cluster).build(), "Cluster");
+fn a_sentinel_is_refused() {
     let sentinel = redis::sentinel::SentinelClient::build(
         vec!["redis://127.0.0.1:1"],
         "main",

@@ -206,6 +206,7 @@ module Polycache
         prepared = @way.prepare(method, args, options)
         plan = Plan.new(prepared.words)
         check_prefixes(plan.keys)
+        @way.check_keys(prepared.words[0], plan.keys)
         shape = @way.shape("#{method} #{Name.kinds(args)}#{Name.kinds(options)}")
         Read.new(call, prepared, plan, Name.of(plan.keys, shape, prepared.words))
       end

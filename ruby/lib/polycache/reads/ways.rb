@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require_relative "../errors"
+require_relative "ways/cluster"
 require_relative "ways/redis_client"
 require_relative "ways/redis_rb"
 
@@ -11,9 +12,11 @@ module Polycache
     module Ways
       module_function
 
-      # @return [RedisRb, RedisClient]
+      # @return [RedisRb, RedisClient, Cluster]
       # @raise [InvalidArgument] for a client whose replies cannot be cached, with the reason
       def of(client)
+        return Cluster.new(client) if client.class.ancestors.any? { |one| cluster?(one) }
+
         within = innermost(client)
         names = within.class.ancestors.map(&:name)
         refuse_others(names, within)
@@ -41,13 +44,16 @@ module Polycache
         client.class.ancestors.any? { |one| one.name == "Polycache::Redis::Namespace" }
       end
 
+      # Of redis-cluster-client.
+      def cluster?(one) = one.name == "RedisClient::Cluster"
+
       # A ConnectionPool, which is recognized by its methods.
       def pool?(client) = client.respond_to?(:checkout) && client.respond_to?(:with)
 
       def refuse_others(names, client)
-        if names.intersect?(%w[Redis::Cluster RedisClient::Cluster])
-          refuse("takes no client of a Cluster: the commands of a read go to several servers, " \
-                 "and it does not show which one has answered")
+        if names.include?("Redis::Cluster")
+          refuse("takes no Cluster of redis-rb, which does not show which server has answered: " \
+                 "give it a RedisClient.cluster(...) of the gem redis-cluster-client")
         elsif names.include?("Redis::Distributed")
           refuse("takes no Redis::Distributed: give it the Redis of one server")
         elsif names.include?("RedisClient::Decorator::Client")
@@ -63,7 +69,7 @@ module Polycache
         raise InvalidArgument, "cached #{why}"
       end
 
-      private_class_method :innermost, :pool?, :refuse_others, :refuse
+      private_class_method :innermost, :cluster?, :pool?, :refuse_others
     end
   end
 end

@@ -47,10 +47,25 @@ module Servers
     end
   end
 
+  # A cluster of three primaries with a replica each.
+  #
+  # @return [Array<Integer>] their ports
+  def cluster_with_replicas
+    @cluster_with_replicas ||= begin
+      ports = Array.new(6) { start_of_cluster }
+      nodes = ports.map { |port| "127.0.0.1:#{port}" }
+      create = %w[redis-cli --cluster-yes --cluster create]
+      system(*create, *nodes, "--cluster-replicas", "1", out: File::NULL) ||
+        raise("no cluster comes up")
+      ports
+    end
+  end
+
   def start_of_cluster
     in_folder do |folder, port|
       options = "--bind 127.0.0.1 --port #{port} --dir #{folder} --cluster-enabled yes " \
-                "--cluster-port #{free_port}".split
+                "--cluster-port #{free_port} --cluster-node-timeout 2000 " \
+                "--repl-diskless-sync-delay 0".split
       [PROGRAMS.first, *options, "--save", ""]
     end
   end

@@ -5,8 +5,13 @@
 //! otherwise, while our caller waits for `timeout`; and it hands out no pushes. Its connections to nodes are used.
 
 mod call;
+#[cfg(feature = "reads")]
+mod reads;
 mod settings;
 mod slots;
+
+#[cfg(feature = "reads")]
+pub(crate) use reads::Primaries;
 
 use super::deadline::Deadline;
 use super::hearing::hear;
@@ -359,6 +364,11 @@ impl Transport for RedisCluster {
                 super::fibers::retire(endpoint);
             }
         }
+    }
+
+    #[cfg(feature = "reads")]
+    fn cluster(&self) -> Option<ClusterClient> {
+        Some(self.client.clone())
     }
 
     fn close(&self) {

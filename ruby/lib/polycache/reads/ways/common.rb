@@ -43,6 +43,9 @@ module Polycache
           [replies.first(before.size), prepared.reply(raw), after && replies.last]
         end
 
+        # One server has all keys.
+        def check_keys(_name, _keys) = nil
+
         # A key as the server gets it.
         #
         # @return [String]
