@@ -1,7 +1,9 @@
 """Representations served by the frameworks themselves."""
 
+import asyncio
 import gzip
 from typing import Any
+from unittest.mock import AsyncMock, Mock
 
 import pytest
 
@@ -54,6 +56,30 @@ async def test_starlette_and_fastapi() -> None:
             head = await client.head("/", headers={"accept-encoding": "identity"})
             assert (head.status_code, head.content) == (200, b"")
             assert head.headers["content-length"] == str(len(content))
+
+
+async def test_only_what_is_compressed_takes_a_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("starlette")
+    from polycache.http.starlette import RepresentationResponse
+
+    page = Representation(b'["' + b"x" * 3000 + b'"]')
+    response = RepresentationResponse(page.within("value", {"n": 1}, incidental=True))
+    threads = Mock(wraps=asyncio.to_thread)
+    monkeypatch.setattr(asyncio, "to_thread", threads)
+
+    async def status(**fields: str) -> int:
+        named = [(name.replace("_", "-").encode(), text.encode()) for name, text in fields.items()]
+        sent = AsyncMock()
+        await response({"method": "GET", "headers": named}, None, sent)
+        return int(sent.await_args_list[0].args[0]["status"])
+
+    assert await status(accept_encoding="gzip", if_none_match=page.etag) == 304
+    assert await status(accept_encoding="gzip", if_match='"another"') == 412
+    assert await status() == 200
+    threads.assert_not_called()
+    assert await status(accept_encoding="gzip", if_none_match='"another"') == 200
+    assert await status(accept_encoding="gzip") == 200
+    threads.assert_called_once()
 
 
 async def test_django() -> None:

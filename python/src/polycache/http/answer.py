@@ -30,34 +30,52 @@ class Selectable(Protocol):
     @property
     def size(self) -> int: ...
     def _codings(self, policy: Policy) -> tuple[str, ...]: ...
+    def _is_ready(self, coding: str) -> bool:
+        """Whether nothing has to be compressed for the bytes."""
+
+    def _is_tagged(self, coding: str) -> bool:
+        """Whether nothing has to be compressed for the tag."""
+
     def _validated(self, coding: str, policy: Policy) -> tuple[str | None, list[tuple[str, str]]]:
-        """The tag and the fields of 304. Compresses only what has a tag of its own."""
+        """The tag and the fields of 304."""
 
     def _whole(self, coding: str, policy: Policy) -> tuple[bytes, list[tuple[str, str]]]:
         """The bytes and the fields of 200."""
 
 
-def chosen(subject: Selectable, policy: Policy, accept_encoding: str | None) -> str | None:
-    """The coding that a request gets."""
-    is_small = subject.size < policy.compress_from
-    return choose_coding(accept_encoding, subject._codings(policy), is_small)
-
-
 def answer(subject: Selectable, policy: Policy, method: str, headers: Headers) -> Answer:
     """405 for another method than GET and HEAD; 406 where nothing that there is is acceptable; 412
     where If-Match names another tag, 304 where If-None-Match names this one; else 200."""
+    found = _answer(subject, policy, method, headers, now=False)
+    assert found is not None
+    return found
+
+
+def answer_now(subject: Selectable, policy: Policy, method: str, headers: Headers) -> Answer | None:
+    """The same; None where something has to be compressed first."""
+    return _answer(subject, policy, method, headers, now=True)
+
+
+def _answer(
+    subject: Selectable, policy: Policy, method: str, headers: Headers, *, now: bool
+) -> Answer | None:
     if method not in ("GET", "HEAD"):
         return problem_answer(405, method)
     fields = fields_of(headers)
-    coding = chosen(subject, policy, fields.get("accept-encoding"))
+    is_small = subject.size < policy.compress_from
+    coding = choose_coding(fields.get("accept-encoding"), subject._codings(policy), is_small)
     if coding is None:
         return problem_answer(406, method)
+    if now and not subject._is_tagged(coding):
+        return None
     etag, unmodified = subject._validated(coding, policy)
     if_match, if_none_match = fields.get("if-match"), fields.get("if-none-match")
     if if_match is not None and not match_names(if_match, etag):
         return problem_answer(412, method)
     if if_none_match is not None and none_match_names(if_none_match, etag):
         return Answer(304, unmodified, b"")
+    if now and not subject._is_ready(coding):
+        return None
     content, full = subject._whole(coding, policy)
     return Answer(200, full, b"" if method == "HEAD" else content)
 

@@ -115,6 +115,10 @@ class Representation:
     def _is_ready(self, coding: str) -> bool:
         return coding == "identity" or coding in self._variants
 
+    def _is_tagged(self, coding: str) -> bool:
+        # A variant's tag is a hash of its own bytes.
+        return self._is_ready(coding)
+
     def _validated(self, coding: str, policy: Policy) -> tuple[str | None, Fields]:
         etag = self._variant(coding)[1]
         return etag, [*self._aged(policy), ("etag", etag)]
@@ -190,6 +194,10 @@ class Composite:
 
     def _is_ready(self, coding: str) -> bool:
         return coding == "identity" or self._envelope.is_deflated
+
+    def _is_tagged(self, coding: str) -> bool:
+        # The tag is the value's.
+        return True
 
     def _validated(self, coding: str, policy: Policy) -> tuple[str | None, Fields]:
         return self.etag, [*self._of._aged(policy), *self._tagged()]

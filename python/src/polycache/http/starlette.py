@@ -5,7 +5,7 @@ from typing import Any
 
 from starlette.responses import Response  # type: ignore[import-not-found, unused-ignore]
 
-from .answer import Answer, chosen
+from .answer import Answer, answer_now
 from .policy import DEFAULT, Policy
 from .representation import Composite, Representation
 
@@ -41,9 +41,8 @@ class RepresentationResponse(Response):  # type: ignore[misc, unused-ignore]
 
 async def _answer(content: Representation | Composite, policy: Policy, scope: Any) -> Answer:
     headers = [(name.decode("latin-1"), text.decode("latin-1")) for name, text in scope["headers"]]
-    accepts = ", ".join(text for name, text in headers if name == "accept-encoding")
-    coding = chosen(content, policy, accepts)
-    if coding is None or content._is_ready(coding):
-        return content.respond(scope["method"], headers, policy)
+    answer = answer_now(content, policy, scope["method"], headers)
+    if answer is not None:
+        return answer
     # Compressing a large value takes milliseconds, in which others want the loop.
     return await asyncio.to_thread(content.respond, scope["method"], headers, policy)
