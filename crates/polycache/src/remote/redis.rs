@@ -199,10 +199,7 @@ impl<P: Primary> Transport for RedisRs<P> {
         let deadline = Deadline::after(timeout);
         let reads = commands.iter().all(Command::reads);
         by_digest_or_text(|by_digest| {
-            let mut packed = Vec::new();
-            for command in commands {
-                command.pack(by_digest, &mut packed);
-            }
+            let packed = Command::pack_all(commands, by_digest);
             let replies = self.exchange(packed, commands.len(), reads, deadline);
             Ok(replies.map_err(failure)?.into_iter().map(reply).collect())
         })
