@@ -124,11 +124,7 @@ fn command(rng: &mut fastrand::Rng) -> Command {
         ),
         _ => (Verb::Get, number, vec![]),
     };
-    Command {
-        verb,
-        key: key.into(),
-        args,
-    }
+    Command::new(verb, key, args)
 }
 
 #[test]
@@ -155,11 +151,7 @@ fn a_clear_counts_on_and_is_no_less_than_the_time() {
         let Some(mut server) = Server::start(program) else {
             continue;
         };
-        let clear = Command {
-            verb: Verb::Run(Script::Clear),
-            key: b"clock".to_vec().into(),
-            args: Vec::new(),
-        };
+        let clear = Command::new(Verb::Run(Script::Clear), b"clock".to_vec(), Vec::new());
         let mut last = 0;
         for turn in 0..50 {
             if turn == 25 {

@@ -313,6 +313,21 @@ impl Store {
         Ok(removed)
     }
 
+    /// As [`Store::delete`], for callers that count nothing and do not ask what was there: no entry is read.
+    ///
+    /// # Errors
+    /// As for [`Store::delete`].
+    pub fn discard(&self, namespace: &Namespace, key: &[u8]) -> Result<(), Error> {
+        let inner = self.open_inner()?;
+        inner.count_change();
+        inner.may_change()?;
+        let full = namespace.full_key(key);
+        if inner.engine.delete(inner.engine.key(&full)) {
+            inner.changed_by_any();
+        }
+        Ok(())
+    }
+
     /// Clears the namespace and those nested in it, in constant time, and invalidates the loads under way.
     ///
     /// # Errors

@@ -6,6 +6,9 @@ use crate::scratch::Scratch;
 use crate::tier::RemoteTier;
 use crate::{Cache, Error, Ttl};
 
+/// Bytes of most entries.
+const USUAL_ENTRY: usize = 128;
+
 impl Cache {
     /// The values of the keys that are there, in order.
     pub(crate) fn get_several<R, D: Read<R>>(
@@ -63,7 +66,8 @@ impl Cache {
         write: impl Write,
         ttl: Ttl,
     ) -> Result<Vec<u8>, Error> {
-        let mut entry = Vec::new();
+        // Room for the usual value: a buffer that grows is copied four times on its way there.
+        let mut entry = Vec::with_capacity(USUAL_ENTRY);
         match self.write(key, write, ttl, &mut entry) {
             Ok(()) => Ok(entry),
             Err(error) => {

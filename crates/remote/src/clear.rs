@@ -47,11 +47,11 @@ impl Clear {
                         Pushed::Floor(namespace) => namespace.to_vec(),
                         _ => Vec::new(),
                     };
-                    let sweep = Command {
-                        verb: Verb::SortedAdd,
-                        key: names.remote.sweep().into(),
-                        args: vec![n.clone(), namespace],
-                    };
+                    let sweep = Command::new(
+                        Verb::SortedAdd,
+                        names.remote.sweep(),
+                        vec![n.clone(), namespace],
+                    );
                     Step::Send(vec![Command::run(Script::Floor, floor, vec![n]), sweep])
                 }
                 Ok(_) => Step::Done(Err(Fault::Refused)),

@@ -1,10 +1,16 @@
 //! A command to a server.
 
-use crate::record::LARGEST_HEADER;
+use crate::record::YEAR;
 use crate::reply::Reply;
 use crate::script::Script;
+use smallvec::{smallvec, SmallVec};
+use std::borrow::Cow;
 use std::ops::Deref;
 use std::sync::Arc;
+
+/// Where a header ends: `LARGEST_HEADER - 1`.
+const LAST_OF_HEADER: &[u8] = b"39";
+const YEAR_TEXT: &[u8] = b"31536000000";
 
 /// The name of a key on the server.
 #[derive(Clone, Debug)]
@@ -46,6 +52,12 @@ impl PartialEq for Key {
 
 impl Eq for Key {}
 
+/// A word of a command.
+pub type Word = Cow<'static, [u8]>;
+
+/// What follows a command's key: three words at most without an allocation of their own.
+pub type Words = SmallVec<[Word; 3]>;
+
 /// One command of one key. Clients of a Cluster send it to the primary that owns the key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Command {
@@ -54,7 +66,7 @@ pub struct Command {
     /// The key.
     pub key: Key,
     /// What follows the key.
-    pub args: Vec<Vec<u8>>,
+    pub args: Words,
 }
 
 /// What a command does.
@@ -81,7 +93,7 @@ impl Command {
         Command {
             verb: Verb::Get,
             key: key.into(),
-            args: Vec::new(),
+            args: Words::new(),
         }
     }
 
@@ -91,17 +103,20 @@ impl Command {
         Command {
             verb: Verb::GetHeader,
             key: key.into(),
-            args: vec![b"0".to_vec(), number(LARGEST_HEADER - 1)],
+            args: smallvec![
+                Cow::Borrowed(b"0".as_slice()),
+                Cow::Borrowed(LAST_OF_HEADER)
+            ],
         }
     }
 
     /// Stores a value. `px`: milliseconds to live; `None`: for ever.
     #[must_use]
     pub fn set(key: impl Into<Key>, value: Vec<u8>, px: Option<u64>) -> Command {
-        let mut args = vec![value];
+        let mut args: Words = smallvec![Cow::Owned(value)];
         if let Some(px) = px {
-            args.push(b"PX".to_vec());
-            args.push(number(px));
+            args.push(Cow::Borrowed(b"PX"));
+            args.push(milliseconds(px));
         }
         Command {
             verb: Verb::Set,
@@ -115,7 +130,7 @@ impl Command {
         Command {
             verb: Verb::Unlink,
             key: key.into(),
-            args: Vec::new(),
+            args: Words::new(),
         }
     }
 
@@ -125,7 +140,7 @@ impl Command {
         Command {
             verb: Verb::Set,
             key: key.into(),
-            args: vec![value, b"NX".to_vec()],
+            args: smallvec![Cow::Owned(value), Cow::Borrowed(b"NX".as_slice())],
         }
     }
 
@@ -135,12 +150,18 @@ impl Command {
         matches!(self.verb, Verb::Get | Verb::GetHeader)
     }
 
-    pub(crate) fn run(script: Script, key: impl Into<Key>, args: Vec<Vec<u8>>) -> Command {
+    /// A command of any kind.
+    #[must_use]
+    pub fn new(verb: Verb, key: impl Into<Key>, args: Vec<Vec<u8>>) -> Command {
         Command {
-            verb: Verb::Run(script),
+            verb,
             key: key.into(),
-            args,
+            args: args.into_iter().map(Cow::Owned).collect(),
         }
+    }
+
+    pub(crate) fn run(script: Script, key: impl Into<Key>, args: Vec<Vec<u8>>) -> Command {
+        Command::new(Verb::Run(script), key, args)
     }
 
     /// The words as they are sent: a script by its digest (EVALSHA), or by its text (EVAL) for a server that
@@ -148,63 +169,92 @@ impl Command {
     #[must_use]
     pub fn words(&self, by_digest: bool) -> Vec<&[u8]> {
         let mut words: Vec<&[u8]> = Vec::with_capacity(4 + self.args.len());
-        match self.verb {
-            Verb::Get => words.push(b"GETEX"),
-            Verb::GetHeader => words.push(b"GETRANGE"),
-            Verb::Set => words.push(b"SET"),
-            Verb::Unlink => words.push(b"UNLINK"),
-            Verb::SortedAdd => words.push(b"ZADD"),
-            Verb::Run(script) => words.extend(match by_digest {
-                true => [b"EVALSHA", script.digest().as_bytes(), b"1"],
-                false => [b"EVAL".as_slice(), script.text().as_bytes(), b"1"],
-            }),
-        }
-        words.push(&self.key);
-        words.extend(self.args.iter().map(Vec::as_slice));
+        self.visit(by_digest, |word| words.push(word));
         words
+    }
+
+    fn visit<'a>(&'a self, by_digest: bool, mut word: impl FnMut(&'a [u8])) {
+        match self.verb {
+            Verb::Get => word(b"GETEX"),
+            Verb::GetHeader => word(b"GETRANGE"),
+            Verb::Set => word(b"SET"),
+            Verb::Unlink => word(b"UNLINK"),
+            Verb::SortedAdd => word(b"ZADD"),
+            Verb::Run(script) => {
+                let (name, which) = match by_digest {
+                    true => (b"EVALSHA".as_slice(), script.digest()),
+                    false => (b"EVAL".as_slice(), script.text()),
+                };
+                word(name);
+                word(which.as_bytes());
+                word(b"1");
+            }
+        }
+        word(&self.key);
+        for arg in &self.args {
+            word(arg);
+        }
+    }
+
+    /// How many words there are.
+    fn len(&self) -> usize {
+        let of_verb = match self.verb {
+            Verb::Run(_) => 3,
+            _ => 1,
+        };
+        of_verb + 1 + self.args.len()
     }
 
     /// Appends the words as they go over the wire.
     pub fn pack(&self, by_digest: bool, out: &mut Vec<u8>) {
-        let words = self.words(by_digest);
-        let bytes: usize = words.iter().map(|word| word.len() + 16).sum();
-        out.reserve(bytes + 16);
         let mut packing = Packing(out);
-        packing.begin(words.len());
-        for word in words {
-            packing.word(word);
+        packing.begin(self.len());
+        self.visit(by_digest, |word| packing.word(word));
+    }
+
+    /// All of them, one behind the other.
+    #[must_use]
+    pub fn pack_all(commands: &[Command], by_digest: bool) -> Vec<u8> {
+        let mut bytes = 0;
+        for command in commands {
+            bytes += 16;
+            command.visit(by_digest, |word| bytes += word.len() + 16);
         }
+        let mut packed = Vec::with_capacity(bytes);
+        for command in commands {
+            command.pack(by_digest, &mut packed);
+        }
+        packed
     }
 }
 
 /// Appends a command's words as they go over the wire (RESP, an array of bulk strings).
-struct Packing<'a>(&'a mut Vec<u8>);
+pub(crate) struct Packing<'a>(pub &'a mut Vec<u8>);
 
 impl Packing<'_> {
-    fn begin(&mut self, words: usize) {
+    pub fn begin(&mut self, words: usize) {
         self.line(b'*', words);
     }
 
-    fn word(&mut self, word: &[u8]) {
+    pub fn word(&mut self, word: &[u8]) {
         self.line(b'$', word.len());
         self.0.extend_from_slice(word);
         self.0.extend_from_slice(b"\r\n");
     }
 
     fn line(&mut self, kind: u8, number: usize) {
-        let mut digits = [0; 20];
-        let mut first = digits.len();
-        let mut rest = number;
-        loop {
-            first -= 1;
-            digits[first] = b'0' + (rest % 10) as u8;
-            rest /= 10;
-            if rest == 0 {
-                break;
-            }
-        }
         self.0.push(kind);
-        self.0.extend_from_slice(&digits[first..]);
+        // Most have one digit or two.
+        if number < 100 {
+            if number >= 10 {
+                self.0.push(b'0' + (number / 10) as u8);
+            }
+            self.0.push(b'0' + (number % 10) as u8);
+        } else {
+            let mut digits = [0; 20];
+            self.0
+                .extend_from_slice(decimal(number as u64, &mut digits));
+        }
         self.0.extend_from_slice(b"\r\n");
     }
 }
@@ -221,7 +271,29 @@ pub fn parse_number(reply: &Reply) -> u64 {
 
 /// A number in decimal.
 pub(crate) fn number(value: u64) -> Vec<u8> {
-    value.to_string().into_bytes()
+    let mut digits = [0; 20];
+    decimal(value, &mut digits).to_vec()
+}
+
+/// A time to live; the usual one is at hand.
+fn milliseconds(px: u64) -> Word {
+    match px {
+        YEAR => Cow::Borrowed(YEAR_TEXT),
+        px => Cow::Owned(number(px)),
+    }
+}
+
+fn decimal(value: u64, digits: &mut [u8; 20]) -> &[u8] {
+    let mut first = digits.len();
+    let mut rest = value;
+    loop {
+        first -= 1;
+        digits[first] = b'0' + (rest % 10) as u8;
+        rest /= 10;
+        if rest == 0 {
+            return &digits[first..];
+        }
+    }
 }
 
 #[cfg(test)]
@@ -239,5 +311,32 @@ mod tests {
              *5\r\n$3\r\nSET\r\n$0\r\n\r\n$1234\r\n{value}\r\n$2\r\nPX\r\n$1\r\n5\r\n"
         );
         assert_eq!(String::from_utf8(out).unwrap(), expected);
+    }
+
+    #[test]
+    fn all_of_them_are_packed_as_each_is() {
+        let commands = [
+            Command::set(b"k".to_vec(), vec![b'v'; 100], Some(YEAR)),
+            Command::run(Script::Remove, b"k".to_vec(), vec![vec![b'h'; 16]]),
+            Command::get_header(vec![b'k'; 12]),
+        ];
+        for by_digest in [true, false] {
+            let mut each = Vec::new();
+            for command in &commands {
+                command.pack(by_digest, &mut each);
+                let words = command.words(by_digest);
+                assert_eq!(words.len(), command.len());
+            }
+            assert_eq!(Command::pack_all(&commands, by_digest), each);
+        }
+    }
+
+    #[test]
+    fn numbers_that_are_at_hand_are_the_numbers() {
+        assert_eq!(LAST_OF_HEADER, number(crate::record::LARGEST_HEADER - 1));
+        assert_eq!(YEAR_TEXT, number(YEAR));
+        for value in [0, 9, 10, 99, 100, 12_345, u64::MAX] {
+            assert_eq!(number(value), value.to_string().into_bytes());
+        }
     }
 }

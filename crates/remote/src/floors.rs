@@ -5,14 +5,17 @@ use crate::names::Names;
 use crate::near::{Copied, Near, Place};
 use crate::reply::Reply;
 use polycache_entry::{decode_payload, encode, EntryOptions, Limits, Serializer, Value, Verify};
+use smallvec::SmallVec;
 
 /// The clock and the floors around one key.
 #[derive(Clone, Debug)]
 pub(crate) struct Floors<Fence> {
     /// By [`place`]: 0 is the clock. `None`: not known.
-    known: Vec<Option<u64>>,
-    /// What was asked for, with the right to make a copy of it.
-    asked: Vec<(usize, Option<Fence>)>,
+    known: SmallVec<[Option<u64>; 4]>,
+    /// What was asked for.
+    asked: SmallVec<[usize; 4]>,
+    /// The rights to make copies of that, by the same numbers.
+    fences: Vec<(usize, Fence)>,
 }
 
 fn place(number: usize) -> Place {
@@ -26,16 +29,22 @@ impl<Fence: Clone> Floors<Fence> {
     /// What the copies say. A caller that would serve by it must look whether they are fresh.
     pub fn look<N: Near<Fence = Fence>>(near: &mut N, names: &Names) -> Floors<Fence> {
         let known = (0..=names.floors.len())
-            .map(|one| near.copy(place(one)).and_then(|entry| decode(&entry)))
+            .map(|one| near.number(place(one)))
             .collect();
         Floors {
             known,
-            asked: Vec::new(),
+            asked: SmallVec::new(),
+            fences: Vec::new(),
         }
     }
 
-    /// Commands for what is not known, or for everything if copies are not fresh; for the clock only
-    /// `with_clock`, which readers do not need.
+    /// How many there are, with the clock.
+    pub fn len(&self) -> usize {
+        self.known.len()
+    }
+
+    /// Commands for what is not known, or for everything if copies are not fresh; for the clock only `with_clock`, which
+    /// readers do not need. There is room for two more.
     pub fn ask<N: Near<Fence = Fence>>(
         &mut self,
         near: &mut N,
@@ -43,30 +52,48 @@ impl<Fence: Clone> Floors<Fence> {
         with_clock: bool,
         fresh: bool,
     ) -> Vec<Command> {
-        let mut commands = Vec::new();
+        let mut commands = Vec::with_capacity(self.len() + 2);
+        self.ask_behind(near, names, with_clock, fresh, &mut commands);
+        commands
+    }
+
+    /// As [`Floors::ask`], behind other commands.
+    pub fn ask_behind<N: Near<Fence = Fence>>(
+        &mut self,
+        near: &mut N,
+        names: &Names,
+        with_clock: bool,
+        fresh: bool,
+        commands: &mut Vec<Command>,
+    ) {
         for one in usize::from(!with_clock)..self.known.len() {
             if fresh && self.known[one].is_some() {
                 continue;
             }
-            let fence = match fresh.then(|| near.lease(place(one))) {
-                Some(Copied::Acquired(fence)) => Some(fence),
-                _ => None,
-            };
-            self.asked.push((one, fence));
+            if let Some(Copied::Acquired(fence)) = fresh.then(|| near.lease(place(one))) {
+                self.fences.push((one, fence));
+            }
+            self.asked.push(one);
             let name = match place(one) {
                 Place::Floor(floor) => &names.floors[floor],
                 _ => &names.clock,
             };
             commands.push(Command::get(name));
         }
-        commands
     }
 
     /// Takes the replies to what was asked.
-    pub fn take<N: Near<Fence = Fence>>(&mut self, near: &mut N, replies: Vec<Reply>) {
-        for ((one, fence), reply) in self.asked.drain(..).zip(replies) {
+    pub fn take<N: Near<Fence = Fence>>(
+        &mut self,
+        near: &mut N,
+        replies: impl IntoIterator<Item = Reply>,
+    ) {
+        let mut fences = std::mem::take(&mut self.fences).into_iter().peekable();
+        for (one, reply) in std::mem::take(&mut self.asked).into_iter().zip(replies) {
             let found = parse_number(&reply);
-            let filled = fence.is_some_and(|fence| near.fill(place(one), fence, &copy_of(found)));
+            let fence = fences.next_if(|(of, _)| *of == one);
+            let filled =
+                fence.is_some_and(|(_, fence)| near.fill(place(one), fence, &copy_of(found)));
             if !filled {
                 near.void(place(one));
             }
@@ -77,10 +104,9 @@ impl<Fence: Clone> Floors<Fence> {
 
     /// There will be no replies.
     pub fn give_up<N: Near<Fence = Fence>>(&mut self, near: &mut N) {
-        for (one, fence) in self.asked.drain(..) {
-            if let Some(fence) = fence {
-                near.release(place(one), fence);
-            }
+        self.asked.clear();
+        for (one, fence) in self.fences.drain(..) {
+            near.release(place(one), fence);
         }
     }
 
@@ -107,7 +133,9 @@ fn copy_of(value: u64) -> Vec<u8> {
         .unwrap_or_default()
 }
 
-fn decode(entry: &[u8]) -> Option<u64> {
+/// The number that a copy of the clock or of a floor stands for.
+#[must_use]
+pub fn copied_number(entry: &[u8]) -> Option<u64> {
     let mut scratch = Vec::new();
     let limits = Limits::default();
     let (_, payload) = decode_payload(entry, Verify::Trusted, &limits, &mut scratch).ok()?;

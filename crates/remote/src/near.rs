@@ -1,5 +1,6 @@
 //! What a machine needs from the host's directory, where copies stand.
 
+use crate::floors::copied_number;
 use crate::presence::HolderId;
 use crate::validity::Judged;
 
@@ -44,6 +45,11 @@ pub trait Near {
 
     /// A copy, whether it is fresh or not.
     fn copy(&mut self, place: Place) -> Option<Vec<u8>>;
+
+    /// What the copy of the clock or of a floor says.
+    fn number(&mut self, place: Place) -> Option<u64> {
+        copied_number(&self.copy(place)?)
+    }
 
     /// A copy, or the lease to make it.
     fn lease(&mut self, place: Place) -> Copied<Self::Fence>;

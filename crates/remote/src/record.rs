@@ -63,9 +63,19 @@ pub(crate) fn born(head: &[u8]) -> u64 {
     u64::from_le_bytes(number)
 }
 
+/// The head of a value's record.
+pub(crate) fn value_head(born: u64, mark: u64) -> [u8; HEAD_LEN] {
+    make_head(false, born, mark)
+}
+
+/// The record of an entry.
+pub(crate) fn with_head(head: [u8; HEAD_LEN], entry: &[u8]) -> Vec<u8> {
+    [head.as_slice(), entry].concat()
+}
+
 /// A value's record.
 pub(crate) fn value(born: u64, mark: u64, entry: &[u8]) -> Vec<u8> {
-    [make_head(false, born, mark).as_slice(), entry].concat()
+    with_head(value_head(born, mark), entry)
 }
 
 /// A load's record.
@@ -133,7 +143,7 @@ pub(crate) fn is_whole(entry: &[u8]) -> bool {
 
 /// Milliseconds for which the server keeps an entry without an expiry of its own. With one, a server that is full
 /// evicts it by `volatile-lru`, which spares the floors: without its floor a cleared entry would come back.
-const YEAR: u64 = 365 * 24 * 60 * 60 * 1000;
+pub(crate) const YEAR: u64 = 365 * 24 * 60 * 60 * 1000;
 
 /// Milliseconds for which the server keeps an entry that is written at `now`. Readers look at the entry's own time;
 /// the server's is later, so that no host whose clock is behind misses the entry.

@@ -21,7 +21,7 @@ enum State<Fence> {
     Begins,
     /// What was sent, with what was known then.
     Storing {
-        record: Vec<u8>,
+        head: [u8; HEAD_LEN],
         floors: Floors<Fence>,
     },
     /// A clear came first: the same write again, born later.
@@ -51,14 +51,16 @@ impl<'a, Fence: Clone> Set<'a, Fence> {
                 let judged = near.judge();
                 let mut floors = Floors::look(near, names);
                 let fresh = near.is_fresh(judged);
-                let record = record::value(floors.born(), near.random(), self.entry);
+                let head = record::value_head(floors.born(), near.random());
+                let record = record::with_head(head, self.entry);
                 let px = record::time_to_live(self.entry, near.now());
-                let mut commands = vec![Command::set(names.value.clone(), record.clone(), px)];
-                commands.extend(floors.ask(near, names, true, fresh));
-                self.state = State::Storing { record, floors };
+                let mut commands = Vec::with_capacity(1 + floors.len());
+                commands.push(Command::set(names.value.clone(), record, px));
+                floors.ask_behind(near, names, true, fresh, &mut commands);
+                self.state = State::Storing { head, floors };
                 Step::Send(commands)
             }
-            State::Storing { record, mut floors } => {
+            State::Storing { head, mut floors } => {
                 let mut replies = match event.replies() {
                     Ok(replies) => replies,
                     Err(fault) => {
@@ -68,12 +70,11 @@ impl<'a, Fence: Clone> Set<'a, Fence> {
                     }
                 };
                 let before = floors.born();
-                let rest = replies.split_off(replies.len().min(1));
-                floors.take(near, rest);
+                floors.take(near, replies.drain(replies.len().min(1)..));
                 if floors.born() > before {
                     let again = record::value(floors.born(), near.random(), self.entry);
                     let px = record::time_to_live(self.entry, near.now());
-                    let command = exchange(names.value.clone(), &record[..HEAD_LEN], again, px);
+                    let command = exchange(names.value.clone(), &head, again, px);
                     self.state = State::Again;
                     return Step::Send(vec![command]);
                 }

@@ -44,7 +44,7 @@ pub fn swept(reply: &Reply) -> Option<Swept> {
 #[must_use]
 pub fn take_sweep(name: &RemoteName, host: u64) -> Command {
     let mut command = keep_sweep(name, host);
-    command.args.push(b"NX".to_vec());
+    command.args.push(b"NX".as_slice().into());
     command
 }
 

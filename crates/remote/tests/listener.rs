@@ -223,7 +223,7 @@ fn the_arming_is_told_after_all_copies_were_cleared_with_its_proof() {
     assert!(cleared.expect("cleared") < told.expect("told"));
     let mark = told_mark(&acts).expect("told");
     let proof = acts.iter().any(|act| match act {
-        Act::Send(command) => command.args.first() == Some(&proof_of(mark)),
+        Act::Send(command) => command.args.first() == Some(&proof_of(mark).into()),
         _ => false,
     });
     assert!(proof);

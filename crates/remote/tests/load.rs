@@ -153,7 +153,10 @@ fn last(loaded: &Loaded) -> (Verb, Vec<Vec<u8>>) {
     match loaded {
         Loaded::Send(commands) => {
             let command = commands.last().expect("a command");
-            (command.verb, command.args.clone())
+            (
+                command.verb,
+                command.args.iter().map(|arg| arg.to_vec()).collect(),
+            )
         }
         other => panic!("nothing is sent: {other:?}"),
     }

@@ -8,6 +8,9 @@ import { asked, type Packed } from './native.ts'
 /** What stands for the length of a value that is missing. */
 const MISSING = 0xffff_ffff
 
+/** Bytes that are copied one by one. */
+const SMALL = 64
+
 /** Operations on several keys, each by one call of the native part. */
 export class RemoteSeveral implements Several {
   readonly #namespace: RemoteNamespace
@@ -103,8 +106,12 @@ class Pack {
       larger.set(this.bytes.subarray(0, this.length))
       this.bytes = larger
     }
-    new DataView(this.bytes.buffer).setUint32(this.length, size, true)
-    this.bytes.set(bytes.subarray(from, to), this.length + 4)
+    const target = this.bytes
+    let at = this.length
+    for (let rest = size, count = 0; count < 4; count++, rest >>>= 8) target[at++] = rest
+    // A view of a few bytes costs more than they do.
+    if (size <= SMALL) for (let one = from; one < to; one++) target[at++] = bytes[one] as number
+    else target.set(bytes.subarray(from, to), at)
     this.length = end
   }
 }

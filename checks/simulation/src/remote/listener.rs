@@ -4,7 +4,7 @@ use super::host::{host_id, Process};
 use super::truth::Time;
 use crate::switch::{give_way, linger, Awaited, Pause};
 use crate::world::Flag;
-use polycache_remote::{presence, Act, Armed, Command, Heard, Listener, Verb, PRESENCE_MS};
+use polycache_remote::{presence, Act, Armed, Command, Heard, Listener, PRESENCE_MS};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -138,15 +138,8 @@ impl Ear {
                 let network = process.network.borrow();
                 let key = network.name.presence(host_id(process.host.number));
                 drop(network);
-                send(Command {
-                    verb: Verb::Set,
-                    key: key.into(),
-                    args: vec![
-                        presence(&process.living()),
-                        b"PX".to_vec(),
-                        PRESENCE_MS.to_string().into_bytes(),
-                    ],
-                });
+                let living = presence(&process.living());
+                send(Command::set(key, living, Some(PRESENCE_MS)));
             }
             Act::Void(full_key) => process.void(&full_key),
             Act::VoidGuard(key) => process.void_guard(&key),

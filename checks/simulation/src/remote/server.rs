@@ -193,7 +193,7 @@ impl Cluster {
         if expired {
             server.remove(key);
         }
-        let arg = |place: usize| command.args[place].clone();
+        let arg = |place: usize| command.args[place].to_vec();
         let here = server.data.get(key).map(|stored| stored.bytes.clone());
         let begins = |head: &[u8]| here.as_ref().is_some_and(|here| here.starts_with(head));
         let bytes = |bytes: Option<Vec<u8>>| bytes.map_or(Reply::Nil, Reply::Bytes);

@@ -9,7 +9,7 @@ use super::replies::{failure, has_code, reply, scan, scanned};
 use super::round_trip::round_trip;
 use super::transport::{by_digest_or_text, Ear, Failure, Transport};
 use polycache_host::PerProcess;
-use polycache_remote::{Command, Map, Node, Reply};
+use polycache_remote::{fold_reads, unfold_reads, Command, Map, Node, Reply, FOLDED};
 use redis::{Client, Connection, RedisError, RedisResult, Value};
 use std::fmt;
 #[cfg(feature = "fibers")]
@@ -197,12 +197,18 @@ fn leads_nowhere(replies: &RedisResult<Vec<Value>>) -> bool {
 impl<P: Primary> Transport for RedisRs<P> {
     fn send(&self, commands: &[Command], timeout: Duration) -> Result<Vec<Reply>, Failure> {
         let deadline = Deadline::after(timeout);
+        // One connection, and the server goes through its commands in their order.
+        if let Some(packed) = fold_reads(commands) {
+            let replies = self.exchange(packed, FOLDED, true, deadline);
+            let replies = replies.map_err(failure)?.into_iter().map(reply).collect();
+            let unfolded = unfold_reads(replies, commands.len());
+            return unfolded.ok_or_else(|| {
+                Failure::unreachable("the server answers MGET in a way of its own")
+            });
+        }
         let reads = commands.iter().all(Command::reads);
         by_digest_or_text(|by_digest| {
-            let mut packed = Vec::new();
-            for command in commands {
-                command.pack(by_digest, &mut packed);
-            }
+            let packed = Command::pack_all(commands, by_digest);
             let replies = self.exchange(packed, commands.len(), reads, deadline);
             Ok(replies.map_err(failure)?.into_iter().map(reply).collect())
         })

@@ -107,6 +107,10 @@ impl Tier for HostTier {
         Ok(self.store.delete(&self.namespace, key)?)
     }
 
+    fn discard(&self, key: &[u8]) -> Result<(), Error> {
+        Ok(self.store.discard(&self.namespace, key)?)
+    }
+
     fn store(&self) -> Option<&Store> {
         Some(&self.store)
     }

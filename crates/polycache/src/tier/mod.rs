@@ -82,6 +82,10 @@ pub(crate) trait Tier: Send + Sync {
     /// Stores an entry; `object` is its value, for tiers that keep those.
     fn put(&self, key: &[u8], entry: &[u8], object: Option<Object>) -> Result<(), Error>;
     fn delete(&self, key: &[u8]) -> Result<bool, Error>;
+    /// As `delete`, of a copy or a guard: nobody asks whether it was there.
+    fn discard(&self, key: &[u8]) -> Result<(), Error> {
+        self.delete(key).map(drop)
+    }
     /// The directory, which knows whether a read would find an entry again.
     fn store(&self) -> Option<&Store>;
     /// What is there now.

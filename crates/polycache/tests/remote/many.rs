@@ -177,6 +177,54 @@ fn what_another_program_keeps_in_a_type_of_its_own_is_deleted() {
 }
 
 #[test]
+fn what_another_program_keeps_among_many_keys_is_missed() {
+    somewhere(|server| {
+        let cache = reads_through(server.url());
+        let names = names(20);
+        cache.set_many(names.iter().zip(0_usize..)).unwrap();
+        for key in [&names[0], &names[7]] {
+            server
+                .ask::<redis::Value>(&format!("DEL polycache:::{key}"))
+                .unwrap();
+            let command = format!("HSET polycache:::{key} field value");
+            server.ask::<redis::Value>(&command).unwrap();
+        }
+        let found = cache.get_many::<usize, _>(&names).unwrap();
+        assert_eq!(found.len(), 18);
+        assert_eq!(found[&names[19]], 19);
+    });
+}
+
+#[test]
+fn many_keys_are_read_by_two_commands() {
+    somewhere(|server| {
+        let cache = reads_through(server.url());
+        let names = names(100);
+        cache.set_many(names.iter().zip(0_usize..)).unwrap();
+        server.ask::<redis::Value>("CONFIG RESETSTAT").unwrap();
+        assert_eq!(cache.get_many::<usize, _>(&names).unwrap().len(), 100);
+        let told: String = server.ask("INFO commandstats").unwrap();
+        for line in ["cmdstat_getex:calls=1,", "cmdstat_mget:calls=1,"] {
+            assert!(told.contains(line), "{told}");
+        }
+    });
+}
+
+#[test]
+fn many_keys_are_not_read_at_a_replica() {
+    everywhere(|server| {
+        let cache = reads_through(server.url());
+        let names = names(100);
+        cache.set_many(names.iter().zip(0_usize..)).unwrap();
+        let found = || cache.get_many::<usize, _>(&names).unwrap().len();
+        server.ask::<redis::Value>("REPLICAOF 127.0.0.1 1").unwrap();
+        assert_eq!(found(), 0);
+        server.ask::<redis::Value>("REPLICAOF NO ONE").unwrap();
+        until("they are read again", || found() == 100);
+    });
+}
+
+#[test]
 fn without_a_server_many_keys_are_missed_and_writes_report() {
     let url = "redis://127.0.0.1:1".to_owned();
     let options = options(url).timeout(SECOND / 10);

@@ -87,6 +87,10 @@ fn the_least_rights_are_enough() {
             3
         );
         assert_eq!(other.cache.keys("").count(), 3);
+        let many: Vec<String> = (0..20).map(|number| format!("many{number}")).collect();
+        one.cache.set_many(many.iter().zip(0..)).unwrap();
+        assert_eq!(other.cache.get_many::<i64, _>(&many).unwrap().len(), 20);
+        assert_eq!(one.cache.delete_many(&many).unwrap(), 20);
         let lock = one.cache.lease("lock");
         assert!(lock.acquire(Duration::ZERO).unwrap());
         assert!(other.cache.lease("lock").locked().unwrap());

@@ -112,11 +112,7 @@ impl Network {
             bytes.extend_from_slice(&u64::to_le_bytes(clock)[..6]);
             bytes.extend_from_slice(&self.rng.u64(..).to_le_bytes());
             bytes.extend_from_slice(&entry_of(number, serial, 0, self.now_ms()));
-            let set = Command {
-                verb: Verb::Set,
-                key: name.clone().into(),
-                args: vec![bytes],
-            };
+            let set = Command::set(name.clone(), bytes, None);
             self.cluster.execute(server, &set, self.now);
             self.note("foreign set", || format!("k{number} v{serial}"));
         }

@@ -8,6 +8,7 @@
 
 mod endpoint;
 mod frames;
+mod parsing;
 mod pipeline;
 
 pub use endpoint::Address;

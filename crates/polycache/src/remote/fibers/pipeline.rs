@@ -2,8 +2,9 @@
 
 use super::endpoint::Endpoint;
 use super::frames::Frames;
+use super::parsing::parse;
 use crate::remote::deadline::Deadline;
-use redis::{cmd, parse_redis_value, RedisError, RedisResult, Value};
+use redis::{cmd, RedisError, RedisResult, Value};
 use std::collections::VecDeque;
 use std::io;
 use std::sync::Arc;
@@ -240,7 +241,7 @@ impl Pipeline {
             // What it tells without being asked.
             return Ok(());
         }
-        let value = parse_redis_value(reply)?;
+        let value = parse(reply)?;
         let Some(first) = self.expected.front_mut() else {
             return Err(unreadable("it was not asked"));
         };

@@ -6,6 +6,7 @@ use super::RemoteTier;
 use crate::Error;
 use polycache_host::monotonic;
 use polycache_remote::{Command, Delete, Event, Found, Get, Key, Names, Reply, Set, Step};
+use smallvec::SmallVec;
 use std::cell::RefCell;
 use std::sync::Arc;
 use std::time::Duration;
@@ -100,9 +101,12 @@ struct Under<D> {
     /// What its next step is told, if it is to have one now.
     event: Option<Event>,
     /// Where the replies to what it sent will be, among those of all.
-    sent: Vec<usize>,
+    sent: Places<usize>,
     done: Option<D>,
 }
+
+/// One for each command of an operation: its own, the clock's and those of some floors.
+type Places<P> = SmallVec<[P; 4]>;
 
 impl RemoteTier {
     /// The entries of the keys that are there, each a use of it, in the order of the keys.
@@ -174,14 +178,15 @@ impl RemoteTier {
         let done = self.drive_many(&keys, Shared::Last, |index, near, names, event| {
             machines[index].step(near, names, event)
         });
-        let done = done.into_iter().zip(keys);
-        done.map(|(done, key)| {
-            done.map_err(|fault| self.link().error(fault))?;
-            self.end_loads(key);
-            self.count_write();
-            Ok(())
-        })
-        .collect()
+        let stored = done.iter().zip(&keys).filter(|(done, _)| done.is_ok());
+        self.end_loads(stored.map(|(_, key)| *key));
+        done.into_iter()
+            .map(|done| {
+                done.map_err(|fault| self.link().error(fault))?;
+                self.count_write();
+                Ok(())
+            })
+            .collect()
     }
 
     /// Deletes keys. Which of them had an entry.
@@ -196,9 +201,10 @@ impl RemoteTier {
             let done = self.drive_many(keys, Shared::First, |index, near, names, event| {
                 machines[index].step(near, names, event)
             });
-            for (key, stood) in keys.iter().zip(done) {
+            let gone = done.iter().zip(keys).filter(|(stood, _)| stood.is_ok());
+            self.end_loads(gone.map(|(_, key)| *key));
+            for stood in done {
                 let stood = stood.map_err(|fault| self.link().error(fault))?;
-                self.end_loads(key);
                 if stood {
                     count(&self.link().counts.deletes);
                 }
@@ -226,14 +232,14 @@ impl RemoteTier {
             .map(|key| Under {
                 names: self.names(key),
                 event: Some(Event::Woken),
-                sent: Vec::new(),
+                sent: Places::new(),
                 done: None,
             })
             .collect();
         loop {
             let mut together = Together::new(shared);
             let mut until: Option<Duration> = None;
-            let mut sent: Vec<(usize, Vec<Place>)> = Vec::new();
+            let mut sent: Vec<(usize, Places<Place>)> = Vec::with_capacity(all.len());
             round.borrow_mut().begin();
             for (index, (one, key)) in all.iter_mut().zip(keys).enumerate() {
                 let Some(event) = one.event.take() else {

@@ -363,9 +363,15 @@ impl RemoteTier {
                 out.extend_from_slice(&entry);
                 Ok(Some(None))
             }
-            Found::Remote(record) => {
-                out.extend_from_slice(&record[HEAD_LEN..]);
-                Ok(Some(head(&record).try_into().ok()))
+            Found::Remote(mut record) => {
+                let its_head = head(&record).try_into().ok();
+                if out.capacity() == 0 {
+                    record.drain(..HEAD_LEN);
+                    *out = record;
+                } else {
+                    out.extend_from_slice(&record[HEAD_LEN..]);
+                }
+                Ok(Some(its_head))
             }
             Found::Foreign(bytes) => Err(Error::MalformedEntry(format!(
                 "another program stored {} bytes under this key of the remote tier that are no entry",
@@ -548,7 +554,7 @@ impl Tier for RemoteTier {
         self.attempt(key, &self.names(key), |near, names, event| {
             machine.step(near, names, event)
         })?;
-        self.end_loads(key);
+        self.end_loads([key]);
         count(&self.link().counts.writes);
         Ok(())
     }
@@ -558,7 +564,7 @@ impl Tier for RemoteTier {
         let deleted = self.attempt(key, &self.names(key), |near, names, event| {
             machine.step(near, names, event)
         })?;
-        self.end_loads(key);
+        self.end_loads([key]);
         if deleted {
             count(&self.link().counts.deletes);
         }
@@ -586,7 +592,7 @@ impl Tier for RemoteTier {
             return Ok(false);
         };
         let removed = self.change(key, Change::Remove(head))?;
-        self.end_loads(key);
+        self.end_loads([key]);
         if removed {
             count(&self.link().counts.deletes);
         }
@@ -598,7 +604,7 @@ impl Tier for RemoteTier {
         let done = self.attempt(key, &self.names(key), |near, names, event| {
             machine.step(near, names, event)
         });
-        self.end_loads(key);
+        self.end_loads([key]);
         done
     }
 
@@ -612,7 +618,7 @@ impl Tier for RemoteTier {
     fn add(&self, key: &[u8], entry: &[u8], _: Option<Object>) -> Result<bool, Error> {
         let added = self.change(key, Change::Add(entry))?;
         if added {
-            self.end_loads(key);
+            self.end_loads([key]);
             count(&self.link().counts.writes);
         }
         Ok(added)
@@ -845,8 +851,14 @@ impl Tier for RemoteTier {
 }
 
 impl RemoteTier {
-    /// After a change by this process no caller of it joins a load that began before.
-    fn end_loads(&self, key: &[u8]) {
-        let _ = self.guards().delete(&self.guard_key(key));
+    /// After changes of keys by this process no caller of it joins a load that began before.
+    fn end_loads<'a>(&self, keys: impl IntoIterator<Item = &'a [u8]>) {
+        let mut name = self.guard_key(b"");
+        let prefix = name.len();
+        for key in keys {
+            name.truncate(prefix);
+            name.extend_from_slice(key);
+            let _ = self.guards().discard(&name);
+        }
     }
 }

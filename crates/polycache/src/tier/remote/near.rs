@@ -6,7 +6,9 @@ use crate::tier::{AtKey, HostTier, Leased, MemoryTier, Place as At, Tier};
 use crate::Error;
 use polycache_host::{keys, Store, Token};
 use polycache_operations::{Holder, Lease, Leases};
-use polycache_remote::{Armed, Copied, Guards, HolderId, Judged, Near, Place, Prefixes, Wanted};
+use polycache_remote::{
+    copied_number, Armed, Copied, Guards, HolderId, Judged, Near, Place, Prefixes, Wanted,
+};
 use std::cell::RefCell;
 use std::sync::Arc;
 
@@ -167,7 +169,7 @@ pub(crate) struct AtRemote<'a> {
 #[derive(Default)]
 pub(crate) struct Round {
     judged: Option<Judged>,
-    copies: Vec<(Place, Option<Vec<u8>>)>,
+    numbers: Vec<(Place, Option<u64>)>,
     /// Voided, or filled by the reply that all of them share.
     settled: Vec<Place>,
 }
@@ -178,22 +180,15 @@ impl Round {
         *self = Round::default();
     }
 
-    fn copy(&self, place: Place) -> Option<Option<Vec<u8>>> {
-        let found = self.copies.iter().find(|(one, _)| *one == place);
-        found.map(|(_, copy)| copy.clone())
+    fn number(&self, place: Place) -> Option<Option<u64>> {
+        let found = self.numbers.iter().find(|(one, _)| *one == place);
+        found.map(|(_, number)| *number)
     }
 }
 
 impl AtRemote<'_> {
     fn shared(&self, place: Place) -> Option<&RefCell<Round>> {
         self.round.filter(|_| place != Place::Value)
-    }
-
-    fn copy_now(&self, place: Place) -> Option<Vec<u8>> {
-        let (tier, key) = self.place(place)?;
-        let mut entry = Vec::new();
-        let found = tier.peek(key, &mut entry).ok()?;
-        found.map(|_| entry)
     }
 
     fn place(&self, place: Place) -> Option<(&dyn Tier, &[u8])> {
@@ -227,15 +222,22 @@ impl Near for AtRemote<'_> {
     }
 
     fn copy(&mut self, place: Place) -> Option<Vec<u8>> {
-        let Some(round) = self.shared(place) else {
-            return self.copy_now(place);
-        };
-        let seen = round.borrow().copy(place);
-        seen.unwrap_or_else(|| {
-            let copy = self.copy_now(place);
-            round.borrow_mut().copies.push((place, copy.clone()));
-            copy
-        })
+        let (tier, key) = self.place(place)?;
+        let mut entry = Vec::new();
+        let found = tier.peek(key, &mut entry).ok()?;
+        found.map(|_| entry)
+    }
+
+    fn number(&mut self, place: Place) -> Option<u64> {
+        let seen = self.shared(place).map(|round| round.borrow().number(place));
+        if let Some(Some(number)) = seen {
+            return number;
+        }
+        let number = self.copy(place).and_then(|entry| copied_number(&entry));
+        if let Some(round) = self.shared(place) {
+            round.borrow_mut().numbers.push((place, number));
+        }
+        number
     }
 
     fn lease(&mut self, place: Place) -> Copied<Token> {
@@ -287,7 +289,7 @@ impl Near for AtRemote<'_> {
         }
         if let Some((tier, key)) = self.place(place) {
             // A handle that was closed meanwhile serves nothing; other processes hear of the write.
-            let _ = tier.delete(key);
+            let _ = tier.discard(key);
         }
     }
 
