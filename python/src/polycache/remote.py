@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from typing import Any, Protocol
 
 from .errors import InvalidArgument
+from .remote_sentinel import sentinel_pools
 
 _IDLE = 64
 """Connections that are kept for the next command, at most."""
@@ -41,6 +42,7 @@ _NOT_COPIED = frozenset(
         "encoding_errors",
         "socket_timeout",
         "socket_connect_timeout",
+        "connection_pool",
     }
 )
 
@@ -75,6 +77,7 @@ class ClientConnections:
                 f"not {type(client).__qualname__}"
             )
         self._kind = _synchronous(kind)
+        self._sentinels = sentinel_pools(pool)
         self._settings = {
             name: value
             for name, value in settings.items()
@@ -140,6 +143,8 @@ class ClientConnections:
         """No connection is kept from now on."""
         self._closed = True
         self._forget_idle()
+        if self._sentinels is not None:
+            self._sentinels.close()
 
     def _hear(self, message: Any, ear: Ear) -> None:
         if isinstance(message, list) and message and message[0] == b"message":
@@ -207,8 +212,11 @@ class ClientConnections:
         return connection
 
     def _made(self, timeout: float) -> Any:
+        asked = self._sentinels
+        primary = {} if asked is None else {"connection_pool": asked.proxy(timeout)}
         return self._kind(
             **self._settings,
+            **primary,
             protocol=2,
             decode_responses=False,
             socket_timeout=timeout,
