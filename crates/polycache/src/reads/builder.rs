@@ -183,11 +183,17 @@ impl Opened {
     pub fn servers(&self) -> Result<Servers, Error> {
         let transport = &remote(&self.cache)?.link().transport;
         if let Some(client) = transport.one_server() {
-            return Ok(Servers::One(OneServer::new(client, self.read_timeout)));
+            return Ok(Servers::One(Box::new(OneServer::new(
+                client,
+                self.read_timeout,
+            ))));
         }
         #[cfg(feature = "redis-cluster")]
         if let Some(client) = transport.cluster() {
-            return Ok(Servers::Cluster(Primaries::new(client, self.read_timeout)));
+            return Ok(Servers::Cluster(Box::new(Primaries::new(
+                client,
+                self.read_timeout,
+            ))));
         }
         Err(Error::invalid(
             "cached reads take a URL, a redis::Client of one server or a ClusterClient; no Sentinel, whose connections do not \

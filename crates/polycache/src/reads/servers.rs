@@ -9,9 +9,9 @@ use redis::RedisResult;
 
 #[derive(Debug)]
 pub(super) enum Servers {
-    One(OneServer),
+    One(Box<OneServer>),
     #[cfg(feature = "redis-cluster")]
-    Cluster(Primaries),
+    Cluster(Box<Primaries>),
 }
 
 impl Servers {
