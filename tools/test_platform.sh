@@ -25,7 +25,19 @@ case ${1:-} in
 esac
 shift
 # Not the examples of docstrings: rustdoc is of the other compiler.
-(($#)) || set -- -p polycache-host -p polycache --tests
+all=(-p polycache-host -p polycache --tests --no-fail-fast)
+if [[ $target == aarch64-* ]]; then
+  # What QEMU 7.2 does not do as Linux does: it says that it empties a page in children (MADV_WIPEONFORK), and does not;
+  # and a child that is forked beside other threads that fork hangs in QEMU's own locks. Loom's tests are of no
+  # processor, and take hours there.
+  all+=(-- --skip weak_memory)
+  for test in a_child_that_no_handler_knows_of_joins_anew a_forked_child_counts_its_own_hits_from_the_first_one \
+    a_forked_child_that_only_misses_does_not_count_for_its_parent users_that_begin_together_all_get_to_write \
+    another_user_s_cache_is_refused_without_a_word_for_it; do
+    all+=(--skip "$test")
+  done
+fi
+(($#)) || set -- "${all[@]}"
 
 # The standard library is built from its source, so no other Rust is asked for.
 export RUSTC=$bin/rustc-web RUSTC_BOOTSTRAP=1
