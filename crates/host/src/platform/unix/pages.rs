@@ -88,8 +88,8 @@ mod tests {
         // SAFETY: the mapping is this test's own, and as long as `bytes`.
         let mapped = unsafe { std::slice::from_raw_parts_mut(mapping.as_mut_ptr(), bytes.len()) };
         mapped.copy_from_slice(&bytes);
-        if dirty(&mapping) == 0 {
-            // QEMU makes this file up, and tells of no dirty page.
+        if cfg!(target_arch = "aarch64") && dirty(&mapping) == 0 {
+            // QEMU makes this file up, and tells of no dirty page. Elsewhere that would be a fault of `dirty`.
             return;
         }
         SystemIo.sync(&mapping).unwrap();

@@ -41,8 +41,8 @@ impl Primaries {
         })
     }
 
-    /// Has a read answered by the primary of its keys, on one connection; where that sends it elsewhere, by who is to,
-    /// and then nothing else is told (`spec/reads.md`, "Over a Cluster").
+    /// The primary of the keys answers, on one connection. If it redirects the read, the node that it names answers, and
+    /// nothing but the reply is told (`spec/reads.md`, "Over a Cluster").
     ///
     /// # Errors
     /// The client's.
