@@ -201,10 +201,9 @@ impl<P: Primary> Transport for RedisRs<P> {
         if let Some(packed) = fold_reads(commands) {
             let replies = self.exchange(packed, FOLDED, true, deadline);
             let replies = replies.map_err(failure)?.into_iter().map(reply).collect();
-            let unfolded = unfold_reads(replies, commands.len());
-            return unfolded.ok_or_else(|| {
-                Failure::unreachable("the server answers MGET in a way of its own")
-            });
+            if let Some(unfolded) = unfold_reads(replies, commands.len()) {
+                return Ok(unfolded);
+            }
         }
         let reads = commands.iter().all(Command::reads);
         by_digest_or_text(|by_digest| {

@@ -211,6 +211,19 @@ fn many_keys_are_read_by_two_commands() {
 }
 
 #[test]
+fn many_keys_are_read_one_by_one_without_the_right_to_mget() {
+    somewhere(|server| {
+        let cache = reads_through(server.url());
+        let names = names(20);
+        cache.set_many(names.iter().zip(0_usize..)).unwrap();
+        server
+            .ask::<redis::Value>("ACL SETUSER default -mget")
+            .unwrap();
+        assert_eq!(cache.get_many::<usize, _>(&names).unwrap().len(), 20);
+    });
+}
+
+#[test]
 fn many_keys_are_not_read_at_a_replica() {
     everywhere(|server| {
         let cache = reads_through(server.url());
