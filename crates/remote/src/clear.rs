@@ -41,6 +41,9 @@ impl Clear {
             }
             State::Counting => match event.replies().map(|replies| replies.first().cloned()) {
                 Ok(Some(Reply::Int(n))) => {
+                    if let Some(last) = near.last_clear() {
+                        last.hear(n.unsigned_abs());
+                    }
                     let n = number(n.unsigned_abs());
                     self.state = State::Raising;
                     let namespace = match names.remote.understand(floor) {

@@ -1,6 +1,7 @@
 //! What an operation knows of the clock and the floors.
 
 use crate::command::{number, parse_number, Command};
+use crate::last_clear::LastClear;
 use crate::names::Names;
 use crate::near::{Copied, Near, Place};
 use crate::reply::Reply;
@@ -100,6 +101,9 @@ impl<Fence: Clone> Floors<Fence> {
             // Two answers may cross each other: the higher one is the later one.
             self.known[one] = Some(self.known[one].unwrap_or(0).max(found));
         }
+        if let Some(last) = near.last_clear() {
+            last.hear(self.born());
+        }
     }
 
     /// There will be no replies.
@@ -118,6 +122,14 @@ impl<Fence: Clone> Floors<Fence> {
     /// What is written now was born then.
     pub fn born(&self) -> u64 {
         self.known.iter().flatten().copied().max().unwrap_or(0)
+    }
+
+    /// As [`Floors::born`], where the replies to what is asked come only after the write: what this process remembers
+    /// is right until another clear.
+    pub fn presumably_born<N: Near<Fence = Fence>>(&self, near: &N, fresh: bool) -> u64 {
+        let asks = !fresh || self.known[0].is_none();
+        let remembered = near.last_clear().filter(|_| asks);
+        self.born().max(remembered.map_or(0, LastClear::number))
     }
 }
 

@@ -1,6 +1,7 @@
 //! What a machine needs from the host's directory, where copies stand.
 
 use crate::floors::copied_number;
+use crate::last_clear::LastClear;
 use crate::presence::HolderId;
 use crate::validity::Judged;
 
@@ -49,6 +50,11 @@ pub trait Near {
     /// What the copy of the clock or of a floor says.
     fn number(&mut self, place: Place) -> Option<u64> {
         copied_number(&self.copy(place)?)
+    }
+
+    /// What this process remembers of clears; `None`: nothing.
+    fn last_clear(&self) -> Option<&LastClear> {
+        None
     }
 
     /// A copy, or the lease to make it.

@@ -24,7 +24,7 @@ enum State<Fence> {
         head: [u8; HEAD_LEN],
         floors: Floors<Fence>,
     },
-    /// A clear came first: the same write again, born later.
+    /// It was born at another clear than the last one: the same write again, born then.
     Again,
     Over,
 }
@@ -51,7 +51,8 @@ impl<'a, Fence: Clone> Set<'a, Fence> {
                 let judged = near.judge();
                 let mut floors = Floors::look(near, names);
                 let fresh = near.is_fresh(judged);
-                let head = record::value_head(floors.born(), near.random());
+                let born = floors.presumably_born(near, fresh);
+                let head = record::value_head(born, near.random());
                 let record = record::with_head(head, self.entry);
                 let px = record::time_to_live(self.entry, near.now());
                 let mut commands = Vec::with_capacity(1 + floors.len());
@@ -69,10 +70,14 @@ impl<'a, Fence: Clone> Set<'a, Fence> {
                         return Step::Done(Err(fault));
                     }
                 };
-                let before = floors.born();
+                let before = record::born(&head);
                 floors.take(near, replies.drain(replies.len().min(1)..));
-                if floors.born() > before {
-                    let again = record::value(floors.born(), near.random(), self.entry);
+                let born = floors.born();
+                if let Some(last) = near.last_clear().filter(|_| born < before) {
+                    last.lower(before, born);
+                }
+                if born != before {
+                    let again = record::value(born, near.random(), self.entry);
                     let px = record::time_to_live(self.entry, near.now());
                     let command = exchange(names.value.clone(), &head, again, px);
                     self.state = State::Again;

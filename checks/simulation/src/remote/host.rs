@@ -11,7 +11,7 @@ use polycache_host::hash::key_hash;
 use polycache_host::{Appender, Lease, Namespace, Token};
 use polycache_operations::{Holder, Lease as GuardLease, Leases};
 use polycache_remote::{
-    Board, BoardWords, Breaker, Copied, Guards, HolderId, Judged, Near, Place, Prefixes,
+    Board, BoardWords, Breaker, Copied, Guards, HolderId, Judged, LastClear, Near, Place, Prefixes,
 };
 use std::cell::RefCell;
 use std::convert::Infallible;
@@ -45,6 +45,7 @@ pub struct Process {
     pub scenario: Rc<Scenario>,
     pub network: Rc<RefCell<Network>>,
     pub breaker: Breaker,
+    last_clear: LastClear,
     keys: Vec<KeyNames>,
     all: Namespace,
     pub(super) reads: ReadNames,
@@ -104,6 +105,7 @@ impl Process {
             scenario: scenario.clone(),
             network: network.clone(),
             breaker: Breaker::default(),
+            last_clear: LastClear::default(),
             keys,
             all: near(b"::"),
             reads: ReadNames {
@@ -242,6 +244,10 @@ impl Near for AtKey<'_> {
         engine
             .get(engine.key(&full), self.floor(namespace), &mut entry)
             .map(|_| entry)
+    }
+
+    fn last_clear(&self) -> Option<&LastClear> {
+        Some(&self.process.last_clear)
     }
 
     fn lease(&mut self, place: Place) -> Copied<Token> {

@@ -50,6 +50,28 @@ fn many_keys_take_one_round_trip() {
     });
 }
 
+/// Without a listener nothing tells of clears: a process remembers the last one, so that what it stores is found at once.
+#[test]
+fn writes_after_a_clear_take_one_round_trip() {
+    everywhere(|server| {
+        let (one, other) = (reads_through(server.url()), reads_through(server.url()));
+        let set = |cache: &Cache| round_trips(cache, || cache.set("k", "v").unwrap());
+        one.clear().unwrap();
+        assert_eq!(set(&one), 1, "its own clear");
+        assert_eq!((set(&other), set(&other)), (2, 1), "another's");
+        server.ask::<redis::Value>("FLUSHALL").unwrap();
+        assert_eq!((set(&one), set(&one)), (2, 1), "the server lost it");
+        assert_eq!(other.get("k").unwrap(), Some("v".to_owned()));
+        other.clear().unwrap();
+        assert_eq!(one.get::<String>("k").unwrap(), None);
+        let shop = one.namespace("shop").unwrap();
+        let names = names(20);
+        let all = || names.iter().map(|name| (name, 1));
+        shop.clear().unwrap();
+        assert_eq!(round_trips(&one, || shop.set_many(all()).unwrap()), 1);
+    });
+}
+
 #[test]
 fn many_keys_of_a_cluster_take_one_round_trip() {
     let Some(cluster) = Cluster::start(0, "") else {

@@ -9,8 +9,8 @@ use crate::remote::{is_background, Failure, Transport};
 use crate::Error;
 use polycache_host::{monotonic, without_signals, Clock, PerProcess};
 use polycache_remote::{
-    presence, Breaker, Command, Event, Fault, Found, HolderId, Judged, Permit, RemoteName, Reply,
-    PRESENCE_MS, UNLISTED,
+    presence, Breaker, Command, Event, Fault, Found, HolderId, Judged, LastClear, Permit,
+    RemoteName, Reply, PRESENCE_MS, UNLISTED,
 };
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -40,6 +40,7 @@ pub(crate) struct Link {
     database_number: AtomicU64,
     /// When a caller last found that there can be no copies, in microseconds; 0: not yet.
     asked_in_vain: AtomicU64,
+    pub last_clear: LastClear,
     /// By which other hosts know this one, where it has no directory.
     own_host: u64,
     last_load: AtomicU64,
@@ -134,6 +135,7 @@ impl Link {
             site_number: AtomicU64::new(0),
             database_number: AtomicU64::new(0),
             asked_in_vain: AtomicU64::new(0),
+            last_clear: LastClear::default(),
             own_host: crate::random::mark(),
             last_load: AtomicU64::new(0),
             told: AtomicU64::new(0),

@@ -7,7 +7,8 @@ use crate::Error;
 use polycache_host::{keys, Store, Token};
 use polycache_operations::{Holder, Lease, Leases};
 use polycache_remote::{
-    copied_number, Armed, Copied, Guards, HolderId, Judged, Near, Place, Prefixes, Wanted,
+    copied_number, Armed, Copied, Guards, HolderId, Judged, LastClear, Near, Place, Prefixes,
+    Wanted,
 };
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -238,6 +239,10 @@ impl Near for AtRemote<'_> {
             round.borrow_mut().numbers.push((place, number));
         }
         number
+    }
+
+    fn last_clear(&self) -> Option<&LastClear> {
+        Some(&self.tier.link().last_clear)
     }
 
     fn lease(&mut self, place: Place) -> Copied<Token> {
