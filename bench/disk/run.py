@@ -46,7 +46,7 @@ def one_process(keys: int, size: int, quick: bool) -> Group:
         f"{keys} entries, {size} bytes each",
         subjects(),
         pace,
-        {"keys": keys, "size": size, "share": share, "p99": not quick},
+        {"keys": keys, "size": size, "share": share, "percentiles": not quick},
         environment(python=[DISK, DISK / "subjects" / "lib"]),
         operations=8,
     )
