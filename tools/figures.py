@@ -16,11 +16,13 @@ from pathlib import Path
 import figures_growth
 import figures_host
 import figures_peers
+import figures_stores
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "bench" / "results"
 PAGE = ROOT / "docs" / "benchmarks.md"
 README = ROOT / "README.md"
+DISK = RESULTS / "disk.jsonl"
 GROWTH = RESULTS / "disk-growth.jsonl"
 PICTURE = PAGE.parent / figures_growth.PICTURE
 
@@ -34,6 +36,7 @@ def current() -> dict[tuple[Path, str], str]:
         (PAGE, "limits"): figures_peers.limits(RESULTS),
         (PAGE, "host"): figures_host.block(lines),
         (PAGE, "growth"): figures_growth.block(figures_growth.load(GROWTH)),
+        (PAGE, "stores"): figures_stores.block(figures_growth.load(DISK)),
         (README, "summary"): figures_peers.sentences(RESULTS, figures_host.sentence(lines)),
     }
 
