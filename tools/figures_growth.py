@@ -15,6 +15,7 @@ from report_page.figures import Results, read  # noqa: E402
 from report_page.growth import Curve, curves  # noqa: E402
 
 NONE = "No figures are published yet; `make bench-disk-growth` measures on your machine.\n"
+MINUS = "\N{MINUS SIGN}"
 # Beside the page.
 PICTURE = "disk-growth.svg"
 NAMES = {
@@ -55,19 +56,29 @@ def _table(value_bytes: int, found: Sequence[Curve]) -> list[str]:
     sizes = sorted({entries for curve in found for entries, _ in curve.points})
     names = " | ".join(_compact(size) for size in sizes)
     lines = [
-        f"| values of {value_bytes:,} B | | {names} | last : first |",
-        "|---|---" + "|---" * len(sizes) + "|---|",
+        f"| values of {value_bytes:,} B | | {names} | last : first | last {MINUS} first |",
+        "|---|---" + "|---" * len(sizes) + "|---|---|",
     ]
     shown = ""
     for curve in found:
         values = dict(curve.points)
         cells = [amount(values[size], curve.unit) if size in values else "" for size in sizes]
-        cells.append(f"{curve.grew:.2g}" if len(curve.points) > 1 and curve.grew else "")
+        cells += _growth(curve)
         name = NAMES.get(curve.subject, curve.subject)
         first = "" if curve.operation == shown else curve.operation
         lines.append(f"| {first} | {name} | {' | '.join(cells)} |")
         shown = curve.operation
     return [*lines, ""]
+
+
+def _growth(curve: Curve) -> list[str]:
+    """As a ratio and as a difference: a high fixed cost makes the first look small."""
+    if len(curve.points) < 2 or not curve.grew:
+        return ["", ""]
+    more = curve.points[-1][1] - curve.points[0][1]
+    sign = "+" if more >= 0 else MINUS
+    ratio = f"{curve.grew:.2g}" if curve.grew < 10 else f"{curve.grew:.0f}"
+    return [ratio, sign + amount(abs(more), curve.unit)]
 
 
 def _compact(value: int) -> str:

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Measures how disk caches grow to ten million entries; `make bench-disk-growth` calls it.
 
-    make bench-disk-growth               everything, about 20 minutes
+    make bench-disk-growth               everything, about 16 minutes
     make bench-disk-growth QUICK=1       small stores, under a minute
     make bench-disk-growth ARGS="--workloads '10000000 entries' --subjects polycache lmdb"
 
