@@ -28,6 +28,8 @@ PIECE, READ, SET_AGAIN, ONE_IN = 100_000, 100_000, 100_000, 4
 TOUCHED = 1_000_000
 # Values that are looked at.
 LOOKED_AT = 1000
+# Bytes of values from which on the kernel's writing of them would disturb the next store.
+MUCH = 32 << 20
 # Of all entries, the most that may be evicted because the index had no place, in percent.
 MOST_CONFLICTS = 0.1
 
@@ -77,7 +79,8 @@ class Growing(Opened):
         seconds = 0.0
         for piece in self._pieces(range(keys - self.timed, keys)):
             seconds += _seconds(store.set_all, piece)
-        to_disk(self.place.directory)
+        if keys * self.place.size >= MUCH:
+            to_disk(self.place.directory)
         return seconds / self.timed * 1e6
 
     def _get(self, _: float) -> float:
@@ -134,7 +137,7 @@ def _seconds(run: Callable[[T], object], over: T) -> float:
 
 
 def to_disk(folder: Path) -> None:
-    """What the kernel still has to write would disturb the next store."""
+    """Waits until the kernel has written all files."""
     for path in folder.rglob("*"):
         if path.is_file():
             descriptor = os.open(path, os.O_RDONLY)

@@ -13,12 +13,6 @@ ORDER += ["SET over another, random order"]
 EVICTED = "evicted for want of a place"
 
 
-@pytest.fixture(autouse=True)
-def in_memory(monkeypatch):
-    """A disk may take milliseconds for each of the test's files."""
-    monkeypatch.setattr("diskbench.growing.to_disk", lambda folder: None)
-
-
 def growing(kind, folder, **options):
     return Growing(kind, str(folder), **{"keys": 400, "size": 100, **options})
 
@@ -144,6 +138,15 @@ def test_a_thousandth_is_too_much(files, tmp_path):
 
 def test_a_store_without_an_index_has_no_such_row(files, tmp_path):
     assert EVICTED not in growing(files, tmp_path).operations()
+
+
+def test_only_much_is_waited_for(files, tmp_path, monkeypatch):
+    waited = []
+    monkeypatch.setattr("diskbench.growing.to_disk", waited.append)
+    for much in (40_001, 40_000):
+        monkeypatch.setattr("diskbench.growing.MUCH", much)
+        growing(files, tmp_path).operations()["SET"][1](0.1)
+    assert waited == [tmp_path / "store"]
 
 
 def test_every_file_goes_to_the_disk(tmp_path, monkeypatch):
