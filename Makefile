@@ -113,6 +113,12 @@ $(BENCH_TARGETS): bench-%:
 	@bench/$*/setup.sh
 	@PYTHONPATH=$(CURDIR)/bench:$(PYTHONPATH) QUICK=$(QUICK) TRACES=$(TRACES) python bench/$*/run.py $(ARGS)
 
+.PHONY: bench-disk-growth
+bench-disk-growth: build ## disk caches of Python that grow to ten million entries; QUICK=1 for a short look
+	@tools/setup.sh python
+	@bench/disk/setup.sh
+	@PYTHONPATH=$(CURDIR)/bench:$(PYTHONPATH) QUICK=$(QUICK) python bench/disk/growth.py $(ARGS)
+
 .PHONY: bench-failures
 bench-failures: build typescript-dist ## a Redis that is killed, hangs, is full: what ours and others do; QUICK=1 for a short look
 	@tools/setup.sh python
@@ -131,8 +137,9 @@ report: ## pages of all benchmarks' results: target/report/index.html
 	@bench/report/setup.sh
 	@PYTHONPATH=$(CURDIR)/bench:$(PYTHONPATH) python bench/report/run.py
 
-readme: ## writes the figures of bench/results/ into docs/benchmarks.md and README.md
+readme: ## writes the figures of bench/results/ into docs/benchmarks.md, its picture and README.md
 	@tools/setup.sh python
+	@bench/report/setup.sh
 	@python tools/figures.py
 
 CHECKS_PROGRAM = $(CARGO_TARGET_DIR)/release/polycache-checks

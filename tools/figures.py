@@ -13,13 +13,18 @@ import re
 import sys
 from pathlib import Path
 
+import figures_growth
 import figures_host
 import figures_peers
+import figures_stores
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "bench" / "results"
 PAGE = ROOT / "docs" / "benchmarks.md"
 README = ROOT / "README.md"
+DISK = RESULTS / "disk.jsonl"
+GROWTH = RESULTS / "disk-growth.jsonl"
+PICTURE = PAGE.parent / figures_growth.PICTURE
 
 
 def current() -> dict[tuple[Path, str], str]:
@@ -30,6 +35,8 @@ def current() -> dict[tuple[Path, str], str]:
         (PAGE, "peers"): figures_peers.block(RESULTS),
         (PAGE, "limits"): figures_peers.limits(RESULTS),
         (PAGE, "host"): figures_host.block(lines),
+        (PAGE, "growth"): figures_growth.block(figures_growth.load(GROWTH)),
+        (PAGE, "stores"): figures_stores.block(figures_growth.load(DISK)),
         (README, "summary"): figures_peers.sentences(RESULTS, figures_host.sentence(lines)),
     }
 
@@ -44,6 +51,9 @@ def main() -> None:
         if count != 1:
             sys.exit(f"{page.name} has not one block between its marks <!-- bench:{name} -->")
         page.write_text(text)
+    drawn = figures_growth.picture(figures_growth.load(GROWTH))
+    if drawn:
+        PICTURE.write_text(drawn)
 
 
 if __name__ == "__main__":

@@ -90,6 +90,7 @@ CHECKS = [
         "for file in bench/*/run.py; do "
         "MYPYPATH=bench:$(dirname $file) mypy --strict $file || exit 1; done && "
         "mypy --strict bench/host/python/lib && mypy --strict bench/serve && "
+        "MYPYPATH=bench:bench/disk mypy --strict bench/disk/growth.py && "
         "MYPYPATH=bench/disk:bench/serve mypy --strict bench/disk/diskbench && "
         "MYPYPATH=bench/serve:python/src mypy --strict bench/namespace/python/lib",
         "python",

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Measures disk caches of Python; `make bench-disk` calls it.
 
-    make bench-disk                      everything, about 13 minutes
+    make bench-disk                      everything, about 14 minutes
     make bench-disk QUICK=1              fewer keys and workloads, under a minute
     make bench-disk ARGS="--subjects polycache lmdb --workloads 'processes' --directory /dev/shm"
 
@@ -46,7 +46,7 @@ def one_process(keys: int, size: int, quick: bool) -> Group:
         f"{keys} entries, {size} bytes each",
         subjects(),
         pace,
-        {"keys": keys, "size": size, "share": share, "p99": not quick},
+        {"keys": keys, "size": size, "share": share, "percentiles": not quick},
         environment(python=[DISK, DISK / "subjects" / "lib"]),
         operations=8,
     )

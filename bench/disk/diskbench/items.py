@@ -24,6 +24,12 @@ def shuffled(keys: list[str], seed: int = SEED) -> list[str]:
     return random.Random(seed).sample(keys, len(keys))
 
 
+def wide_key(number: int) -> str:
+    """Of a store that grows to ten million: the page's six digits would leave their order there,
+    which B-trees would feel."""
+    return f"{number:08d}"
+
+
 def values(size: int, count: int = VALUES) -> list[str]:
     chance = random.Random(SEED + size)
     wanted, text = size * count, b""

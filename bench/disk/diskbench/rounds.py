@@ -2,28 +2,30 @@
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from time import perf_counter, perf_counter_ns
 
-from subject import Run, Subject
+from subject import Run
 
-from .check import check, empty
+from .check import empty
 from .items import how_many, items, shuffled
+from .opened import Opened
 from .store import Place, Store
-from .usage import allocated
 
 SECONDS, BYTES, MILLISECONDS, MICROSECONDS = "s", "bytes", "ms", "µs per operation"
 # Keys that are read in random order, drawn from all: reading all again would tell nothing new.
 IN_RANDOM_ORDER = 20_000
-# Operations that are timed one by one, for their p99: so many, and of the keys one in so many.
+# Operations that are timed one by one, for their percentiles: so many, and of the keys one in so
+# many.
 SINGLE, ONE_IN = 2000, 4
 # With fewer keys than this a p99 says nothing, and neither does a size that is scaled up.
 FEWEST = 100
+# In thousandths, and the fewest operations of which each says something.
+PERCENTILES = {"p50": (500, FEWEST), "p99": (990, FEWEST), "p99.9": (999, 1000)}
 
 
-class Rounds(Subject):
+class Rounds(Opened):
     """Its operations follow each other: SET begins with an empty folder, the others find what it
     wrote."""
 
@@ -34,10 +36,10 @@ class Rounds(Subject):
         keys: int,
         size: int,
         share: float = 1,
-        p99: bool = True,
+        percentiles: bool = True,
         **_: object,
     ) -> None:
-        self.kind, self.p99 = kind, p99 and kind.single
+        self.kind, self.percentiles = kind, percentiles and kind.single
         self.name, self.versions = kind.name, dict(kind.versions)
         count = how_many(keys, kind.most, share)
         self.all_keys, self.scale = keys, keys / count
@@ -47,8 +49,6 @@ class Rounds(Subject):
         self.keys = [key for key, _ in self.items]
         self.shuffled = shuffled(self.keys)[:IN_RANDOM_ORDER]
         self.singles = other_items(self.items)
-        self.store: Store | None = None
-        self.size = 0
         empty(self.place)
 
     def operations(self) -> dict[str, tuple[str, Run]]:
@@ -56,37 +56,48 @@ class Rounds(Subject):
         if not self.kind.writes_only:
             all["GET"] = (SECONDS, lambda _: self._get(self.keys))
             all["GET, random order"] = (SECONDS, lambda _: self._get(self.shuffled))
-            all["reopen"] = (MILLISECONDS, self._reopen)
+            all["reopen"] = (MILLISECONDS, lambda _: self.reopened(*self.items[0]))
             if len(self.keys) >= FEWEST:
                 all["SIZE"] = (BYTES, lambda _: self.size * self.scale)
-        if self.p99 and len(self.singles) >= FEWEST:
-            all["GET, p99"] = (MICROSECONDS, self._p99_get)
-            all["SET over another, p99"] = (MICROSECONDS, self._p99_set)
+        if self.percentiles:
+            gets = [(key,) for key in self.shuffled[:SINGLE]]
+            all |= self._percentiles("GET", lambda: self.opened.get, gets)
+            all |= self._percentiles("SET over another", lambda: self.opened.set, self.singles)
         return all | {"DELETE": (SECONDS, self._delete)}
 
-    def check(self) -> None:
-        check(self.kind, self.place)
+    def _percentiles(
+        self,
+        operation: str,
+        method: Callable[[], Callable[..., object]],
+        calls: Sequence[tuple[str, ...]],
+    ) -> dict[str, tuple[str, Run]]:
+        """The first one times the calls, one by one; the others look at the same times."""
+        times: list[int] = []
 
-    def close(self) -> None:
-        if self.store:
-            self.store.close()
+        def of(thousandths: int, measures: bool) -> Run:
+            def run(_: float) -> float:
+                if measures:
+                    times[:] = []
+                    times[:] = sorted(_each(method(), calls))
+                return times[len(times) * thousandths // 1000] / 1000
+
+            return run
+
+        return {
+            f"{operation}, {name}": (MICROSECONDS, of(thousandths, measures=not number))
+            for number, (name, (thousandths, fewest)) in enumerate(PERCENTILES.items())
+            if len(calls) >= fewest
+        }
 
     def _set(self, _: float) -> float:
-        if self.store:
-            self.store.close()
-        # Libraries must not free old memory while we measure.
-        self.store = None
-        gc.collect()
-        empty(self.place)
-        self.store = self.kind(self.place)
-        return self._timed(self.store.set_all, self.items)
+        return self._timed(self.begin().set_all, self.items)
 
     def _get(self, keys: Sequence[str]) -> float:
         misses = 0
 
         def run(keys: Sequence[str]) -> None:
             nonlocal misses
-            misses = self._open.get_all(keys)
+            misses = self.opened.get_all(keys)
 
         seconds = self._timed(run, keys)
         if misses:
@@ -94,40 +105,10 @@ class Rounds(Subject):
         return seconds
 
     def _delete(self, _: float) -> float:
-        seconds = self._timed(self._open.delete_all, self.keys)
-        if any(self._open.get(key) is not None for key in self.shuffled[:10]):
+        seconds = self._timed(self.opened.delete_all, self.keys)
+        if any(self.opened.get(key) is not None for key in self.shuffled[:10]):
             raise LookupError("a deleted key is there")
         return seconds
-
-    def _reopen(self, _: float) -> float:
-        """Close, open and the first get. The size is taken in between, when nothing is held back
-        from the disk."""
-        store, self.store = self._open, None
-        start = perf_counter()
-        store.close()
-        del store
-        closed = perf_counter()
-        self.size = allocated(self.place.directory)
-        opening = perf_counter()
-        self.store = self.kind(self.place)
-        value = self.store.get(self.keys[0])
-        end = perf_counter()
-        if value != self.items[0][1]:
-            raise LookupError("the first key was not there any more")
-        return (end - opening + closed - start) * 1000
-
-    def _p99_get(self, _: float) -> float:
-        get = self._open.get
-        return _p99([(get, (key,)) for key in self.shuffled[:SINGLE]])
-
-    def _p99_set(self, _: float) -> float:
-        set = self._open.set
-        return _p99([(set, item) for item in self.singles])
-
-    @property
-    def _open(self) -> Store:
-        assert self.store, "SET opens it"
-        return self.store
 
     def _timed(self, loop: Callable[[Sequence], object], over: Sequence) -> float:  # type: ignore[type-arg]
         """Seconds, as if all keys of the workload had been used."""
@@ -143,14 +124,14 @@ def other_items(items: list[tuple[str, str]]) -> list[tuple[str, str]]:
     return [(key, items[-1 - number * step][1]) for number, (key, _) in enumerate(items[::step])]
 
 
-def _p99(calls: list[tuple[Callable[..., object], tuple[str, ...]]]) -> float:
-    """Microseconds of the call that one in a hundred exceeds; a look at the clock is in them."""
+def _each(call: Callable[..., object], calls: Sequence[tuple[str, ...]]) -> list[int]:
+    """Nanoseconds of every call; a look at the clock is in them."""
     times = []
-    for call, arguments in calls:
+    for arguments in calls:
         start = perf_counter_ns()
         call(*arguments)
         times.append(perf_counter_ns() - start)
-    return sorted(times)[len(times) * 99 // 100] / 1000
+    return times
 
 
 def _scaled(count: int, keys: int) -> list[str]:

@@ -21,12 +21,14 @@ NO = "no compression"
 @dataclass(frozen=True)
 class Place:
     """Where a store is, and the most that it will hold: this many keys with text of `size` bytes
-    each. `churn` says that all keys are overwritten over and over."""
+    each. `churn` says that all keys are overwritten over and over; `growing`, that an empty store
+    grows to so many, and few are overwritten."""
 
     directory: Path
     keys: int
     size: int
     churn: bool = False
+    growing: bool = False
 
 
 class Store(ABC):
@@ -47,6 +49,11 @@ class Store(ABC):
     alone: ClassVar[str] = ""
     # False where only the loops below say what is done: operations cannot be timed one by one.
     single: ClassVar[bool] = True
+    # Of a store that grows, the last so many sets are timed; what was before is brought in by
+    # `load_all`. None: all are.
+    timed_sets: ClassVar[int | None] = None
+    # True where an index may have no place for a key, though there is room for its entry.
+    has_conflicts: ClassVar[bool] = False
 
     # Methods, or those of the store itself, which the constructor assigns: a call less to time. A
     # get of what is not there is None.
@@ -66,6 +73,14 @@ class Store(ABC):
         set = self.set
         for key, value in items:
             set(key, value)
+
+    def load_all(self, items: Sequence[tuple[str, str]]) -> None:
+        """Many new keys, as quickly as the store takes them."""
+        self.set_all(items)
+
+    def conflicts(self) -> int:
+        """Entries that were evicted because the index had no place for another."""
+        return 0
 
     def get_all(self, keys: Sequence[str]) -> int:
         """How many were not there."""

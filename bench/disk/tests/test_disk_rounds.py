@@ -6,8 +6,8 @@ import pytest
 
 from diskbench.rounds import Rounds
 
-ORDER = ["SET", "GET", "GET, random order", "reopen", "SIZE", "GET, p99"]
-ORDER += ["SET over another, p99", "DELETE"]
+ORDER = ["SET", "GET", "GET, random order", "reopen", "SIZE", "GET, p50", "GET, p99"]
+ORDER += ["SET over another, p50", "SET over another, p99", "DELETE"]
 
 
 def rounds(kind, folder, **options):
@@ -42,7 +42,7 @@ def test_figures_of_fewer_keys_are_scaled_and_say_so(files, tmp_path):
 
 def test_too_few_keys_have_no_p99_and_no_size(files, tmp_path):
     assert list(run(rounds(files, tmp_path, keys=20))) == [
-        name for name in ORDER if "p99" not in name and name != "SIZE"
+        name for name in ORDER if ", p" not in name and name != "SIZE"
     ]
 
 
@@ -73,3 +73,19 @@ def test_a_key_that_is_not_there_is_no_measurement(files, tmp_path):
     (tmp_path / "store" / "000007").unlink()
     with pytest.raises(LookupError, match="1 of 400 keys were not there"):
         operations["GET"][1](0.1)
+
+
+def test_percentiles_are_of_the_same_calls(files, tmp_path, monkeypatch):
+    """By a clock that stands still for 989 calls, then goes on by a microsecond, by two, ..."""
+    clock = itertools.chain([0] * 2 * 989, (n // 2 * 1000 * (n % 2) for n in itertools.count(2)))
+    monkeypatch.setattr("diskbench.rounds.perf_counter_ns", clock.__next__)
+    subject = rounds(files, tmp_path, keys=1000)
+    operations = subject.operations()
+    operations["SET"][1](0.1)
+    assert [operations[f"GET, {name}"][1](0.1) for name in ("p50", "p99", "p99.9")] == [0, 2, 11]
+
+
+def test_a_thousand_calls_have_a_p99_9_and_fewer_have_none(files, tmp_path):
+    found = [list(rounds(files, tmp_path, keys=keys).operations()) for keys in (999, 1000, 4000)]
+    tails = [[name for name in names if "p99.9" in name] for names in found]
+    assert tails == [[], ["GET, p99.9"], ["GET, p99.9", "SET over another, p99.9"]]

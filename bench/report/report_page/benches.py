@@ -81,6 +81,13 @@ BENCHES = (
         main=r"^10000 entries, 1000 bytes each$",
     ),
     Bench(
+        "disk-growth",
+        "Disk caches that grow",
+        "An empty store grows to ten million entries, in Python: what an operation and an entry "
+        "cost at each size. The notes say what a write survives once it has returned.",
+        main=r"^10000000 entries",
+    ),
+    Bench(
         "http",
         "HTTP servers",
         "Servers of Node and Bun that answer every request with one Redis stream (XRANGE over "

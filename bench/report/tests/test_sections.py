@@ -26,6 +26,7 @@ def test_sections_follow_the_pages_and_end_with_what_nobody_knows(
         "redis",
         "namespace",
         "disk",
+        "disk-growth",
         "http",
         "codec",
         "host",

@@ -2,6 +2,7 @@
 
 import io
 import os
+import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -116,3 +117,26 @@ def test_values_from_files_come_back_as_files(
     fanout.set("k", make(data), read=True)
     with fanout.read("k") as file:
         assert file.read() == data
+
+
+def test_a_file_is_in_memory_once(tmp_path: Path) -> None:
+    size = 32 * 2**20
+    path = tmp_path / "file"
+    with path.open("wb") as file:
+        file.truncate(size)
+    cache = ours.Cache(tmp_path / "cache")
+    tracemalloc.start()
+    try:
+        with path.open("rb") as file:
+            cache.set("k", file, read=True)
+        assert tracemalloc.get_traced_memory()[1] < 1.5 * size
+    finally:
+        tracemalloc.stop()
+    assert cache["k"] == bytes(size)
+
+
+def test_a_file_of_text_is_refused(tmp_path: Path) -> None:
+    cache = ours.Cache(tmp_path)
+    with pytest.raises(TypeError):
+        cache.set("k", io.StringIO("text"), read=True)
+    assert "k" not in cache

@@ -13,6 +13,8 @@ from diskbench.store import Place, Store
 # A map that is twice what values, keys and half-filled pages take.
 ROOM_A_KEY = 400
 LEAST_ROOM = 64 << 20
+# Of a store that grows: sets of a transaction each that are timed, and the transactions before.
+TIMED_SETS, LOADED_AT_ONCE = 100_000, 1000
 
 T = TypeVar("T")
 
@@ -27,6 +29,7 @@ class LmdbStore(Store):
     # Whether a write waits for the disk, and whether it goes right into the map.
     sync: ClassVar[bool] = False
     writemap: ClassVar[bool] = False
+    timed_sets: ClassVar[int | None] = TIMED_SETS
 
     def __init__(self, place: Place) -> None:
         room = max(LEAST_ROOM, place.keys * (3 * place.size + ROOM_A_KEY))
@@ -42,6 +45,16 @@ class LmdbStore(Store):
     def set(self, key: str, value: str) -> None:
         with self.begin(write=True) as transaction:
             transaction.put(key.encode(), value.encode())
+
+    def load_all(self, items: Sequence[tuple[str, str]]) -> None:
+        for batch in _batches(items, LOADED_AT_ONCE):
+            self._put_all(batch)
+
+    def _put_all(self, items: Sequence[tuple[str, str]]) -> None:
+        with self.begin(write=True) as transaction:
+            put = transaction.put
+            for key, value in items:
+                put(key.encode(), value.encode())
 
     def get(self, key: str) -> str | None:
         with self.begin() as transaction:
@@ -60,19 +73,17 @@ class LmdbBatches(LmdbStore):
     """So many operations in one transaction, reads too."""
 
     single = False
+    timed_sets = None
     alone = "measured with a transaction an operation: lmdb"
     batch: ClassVar[int]
 
     def set_all(self, items: Sequence[tuple[str, str]]) -> None:
-        for batch in self._batches(items):
-            with self.begin(write=True) as transaction:
-                put = transaction.put
-                for key, value in batch:
-                    put(key.encode(), value.encode())
+        for batch in _batches(items, self.batch):
+            self._put_all(batch)
 
     def get_all(self, keys: Sequence[str]) -> int:
         misses = 0
-        for batch in self._batches(keys):
+        for batch in _batches(keys, self.batch):
             with self.begin() as transaction:
                 get = transaction.get
                 for key in batch:
@@ -84,11 +95,12 @@ class LmdbBatches(LmdbStore):
         return misses
 
     def delete_all(self, keys: Sequence[str]) -> None:
-        for batch in self._batches(keys):
+        for batch in _batches(keys, self.batch):
             with self.begin(write=True) as transaction:
                 delete = transaction.delete
                 for key in batch:
                     delete(key.encode())
 
-    def _batches(self, all: Sequence[T]) -> list[Sequence[T]]:
-        return [all[first : first + self.batch] for first in range(0, len(all), self.batch)]
+
+def _batches(all: Sequence[T], count: int) -> list[Sequence[T]]:
+    return [all[first : first + count] for first in range(0, len(all), count)]

@@ -1,7 +1,9 @@
 """How keys and values are written: diskcache's `Disk`, which programs may subclass."""
 
+import io
 import json
 import os
+import shutil
 import tempfile
 import zlib
 from typing import Any, BinaryIO, cast
@@ -84,7 +86,7 @@ class Disk:
         if kind is float or (kind is int and LEAST <= value <= MOST):
             return 0, MODE_RAW, None, value
         if read:
-            data = b"".join(iter(lambda: value.read(2**22), b""))
+            data = read_all(value)
             return len(data), MODE_BINARY, None, data
         if self.pickling is None or value is None or kind is bool:
             return 0, MODE_TYPED, None, value
@@ -136,6 +138,14 @@ def _unpacked(data: Any) -> Any:
         return json.loads(zlib.decompress(data))
     except (TypeError, zlib.error, ValueError) as error:
         raise MalformedEntry(f"not written by JSONDisk: {error}") from None
+
+
+def read_all(file: Any) -> bytes:
+    """What can be read of a file. The host tier takes a value as a whole, so it is in memory, but
+    once: a list of pieces would be there beside what they are joined to."""
+    data = io.BytesIO()
+    shutil.copyfileobj(file, data, 2**22)
+    return data.getvalue()  # Shares the bytes.
 
 
 def as_file(data: bytes) -> BinaryIO:
