@@ -11,7 +11,7 @@ export RUSTC
 # A compiler of its own, so a folder of its own.
 export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$PWD/target}/msrv
 
-cargo check --locked --quiet -p polycache -p polycache-memory -p polycache-derive \
-  --features polycache/derive,polycache/metrics,polycache/tokio,polycache/tracing
+cargo check --locked --quiet -p polycache -p polycache-memory -p polycache-derive -p polycache-http \
+  --features polycache/derive,polycache/metrics,polycache/tokio,polycache/tracing,polycache-http/axum,polycache-http/tower
 echo "$("$RUSTC" --version) compiles the crates"
 echo "1 passed, 0 failed, 0 skipped"

@@ -15,6 +15,9 @@
 //!
 //! Nothing here does I/O. [`Representation::respond`] compresses on one of tokio's threads for blocking work; whatever needs
 //! no new variant is answered at once by [`Representation::respond_now`], which needs no runtime.
+//!
+//! The cargo feature `tower` has `ResponseCache`, a cache for a handler's own answers; `axum` an extractor, and `reads` the JSON of
+//! cached reads.
 
 mod accept_encoding;
 #[cfg(feature = "axum")]
@@ -30,6 +33,8 @@ mod problem;
 #[cfg(feature = "reads")]
 mod reads;
 mod representation;
+#[cfg(feature = "tower")]
+mod response_cache;
 mod stream_range;
 mod variant;
 
@@ -41,6 +46,8 @@ pub use error::InvalidArgument;
 pub use policy::Policy;
 pub use problem::Problem;
 pub use representation::Representation;
+#[cfg(feature = "tower")]
+pub use response_cache::{CachedService, ResponseCache};
 pub use stream_range::StreamRange;
 
 /// An answer as the crate http has it: status, header fields and content.

@@ -103,6 +103,20 @@ impl Policy {
         Ok(self.changed())
     }
 
+    /// The same codings with other fields.
+    #[cfg(feature = "tower")]
+    pub(crate) fn with_fields(&self, always: HeaderMap, vary: Vec<HeaderName>) -> Policy {
+        let (codings, compress_from) = (self.codings.clone(), self.compress_from);
+        Policy {
+            id: 0,
+            always,
+            vary,
+            codings,
+            compress_from,
+        }
+        .changed()
+    }
+
     fn changed(mut self) -> Policy {
         static NEXT: AtomicU64 = AtomicU64::new(1);
         let mut names: Vec<&str> = Vec::new();

@@ -97,7 +97,9 @@ impl Variant {
             not_modified.insert(header::ETAG, etag);
         }
         let mut full = not_modified.clone();
-        full.insert(header::CONTENT_TYPE, self.content_type.clone());
+        if !self.content_type.is_empty() {
+            full.insert(header::CONTENT_TYPE, self.content_type.clone());
+        }
         if let Some(coding) = self.coding {
             full.insert(header::CONTENT_ENCODING, coding.value());
         }

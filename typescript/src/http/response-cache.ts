@@ -68,7 +68,9 @@ export interface ResponseCacheOptions extends Pick<RespondOptions, 'codings' | '
   readonly maxBody?: number | string
   /** Whether answers say what the cache did, by the field Cache-Status (RFC 9211). Default: true. */
   readonly cacheStatus?: boolean
-  /** Told of a handler's errors while a stale answer is served in its place. Default: `console.error`. */
+  /**
+   * Told of a handler's errors while a stale answer is served in its place, and of the cache's. Default: `console.error`.
+   */
   readonly onError?: (error: unknown) => void
   /** Milliseconds since 1970, for tests. Default: the system's clock. */
   readonly clock?: () => number
@@ -116,6 +118,7 @@ type Made =
  *   cannot make the answer of anything else. Where its answer cannot be stored after all, it is asked once more, with all fields.
  * - Of all callers of this machine one asks the handler, by `cache.getOrSet`.
  * - A request that is not GET or HEAD passes; if it succeeds, the answers of its URL are forgotten (RFC 9111 4.4).
+ * - Where the cache fails, the handler answers.
  *
  * ```ts
  * const handler = responseCache(new Cache({ namespace: 'pages' }), render, { vary: ['accept-language'], ttl: '10s' })
@@ -176,7 +179,12 @@ class ResponseCache {
     if (given === undefined || refusal !== undefined) return this.#pass(request, refusal ?? 'key')
     const base = keyOf(given, request, undefined)
     const key = keyOf(given, request, this.#vary)
-    const found = await this.#cache.get(key)
+    let found: unknown
+    try {
+      found = await this.#cache.get(key)
+    } catch (error) {
+      return this.#withoutCache(request, error)
+    }
     if (!isEntry(found)) return this.#missed(base, key, request)
     const now = this.#now()
     if ('pass' in found) {
@@ -196,9 +204,16 @@ class ResponseCache {
       (name) => headers.has(name) && !this.#keyed.has(name),
     )
     if (secret !== undefined) return secret
+    if (headers.has('upgrade')) return 'upgrade'
     return directivesOf(headers.get('cache-control')).has('no-store')
       ? 'request-no-store'
       : undefined
+  }
+
+  /** The handler's own answer, where there is no cache. */
+  #withoutCache(request: Request, error: unknown): Promise<Response> {
+    this.#onError(error)
+    return this.#pass(request, 'cache')
   }
 
   /** The handler's own answer, to the whole request and for its sender alone. */
@@ -208,7 +223,9 @@ class ResponseCache {
     const response = await this.#handler(request)
     const given =
       SAFE.has(request.method) || response.status >= 400 ? undefined : this.#keyOf(request)
-    if (given !== undefined) await this.#forget(keyOf(given, request, undefined))
+    // The handler's change was made, whatever became of the answers.
+    if (given !== undefined)
+      await this.#forget(keyOf(given, request, undefined)).catch(this.#onError)
     return this.#handOut.tell(response, `fwd=${why === 'method' ? why : `bypass; detail=${why}`}`)
   }
 
@@ -233,21 +250,44 @@ class ResponseCache {
     if (refused !== undefined) return refused
     // Of HEAD nothing would be learned that a GET could be answered with.
     if (request.method === 'HEAD') return this.#pass(request, 'method')
-    let made: Made | undefined
-    const before = await this.#changed(base)
-    const loaded = await this.#cache.getOrSet(
-      key,
-      async () => {
-        made = await this.#make(request)
-        return this.#entryOf(made)
-      },
-      { ttl: AT_MOST },
-    )
-    if (made === undefined) return this.#joined(key, request, loaded, undefined)
+    const { made, loaded, error } = await this.#loaded(async (load) => {
+      const before = await this.#changed(base)
+      const loaded = await this.#cache.getOrSet(key, () => load(this.#make(request)), {
+        ttl: AT_MOST,
+      })
+      return { before, loaded }
+    })
+    if (made === undefined) {
+      if (loaded === undefined) return this.#withoutCache(request, error)
+      return this.#joined(key, request, loaded.loaded, undefined)
+    }
+    if (loaded === undefined) this.#onError(error)
+    else await this.#settle(base, key, loaded.before, loaded.loaded).catch(this.#onError)
+    return this.#brought(key, request, made)
+  }
+
+  /** Writes down the lifetime of what was loaded, or deletes it if answers of the key were forgotten meanwhile. */
+  async #settle(base: string, key: string, before: unknown, loaded: unknown): Promise<void> {
     if ((await this.#changed(base)) === before)
       await this.#cache.touch(key, this.#remaining(loaded))
     else await this.#cache.delete(key)
-    return this.#brought(key, request, made)
+  }
+
+  /** What `get` returned, and what it loaded for that if it did so itself; or the cache's error. */
+  async #loaded<T>(
+    get: (load: (making: Promise<Made>) => Promise<StoredAnswer | Passing>) => Promise<T>,
+  ): Promise<{ readonly made?: Made; readonly loaded?: T; readonly error?: unknown }> {
+    let made: Made | undefined
+    const load = async (making: Promise<Made>) => {
+      made = await making
+      return this.#entryOf(made)
+    }
+    try {
+      const loaded = await get(load)
+      return { loaded, ...(made !== undefined && { made }) }
+    } catch (error) {
+      return { error, ...(made !== undefined && { made }) }
+    }
   }
 
   /** Fetches anew what is there and may not be served; a stale answer stands in for a handler that fails. */
@@ -255,16 +295,16 @@ class ResponseCache {
     const refused = onlyIfCached(request)
     if (refused !== undefined) return refused
     if (request.method === 'HEAD') return this.#pass(request, 'method')
-    let made: Made | undefined
-    const loaded = await this.#cache.getOrSet(
-      key + AGAIN,
-      async () => {
-        made = await this.#replace(key, request)
-        return this.#entryOf(made)
-      },
-      { ttl: AGAIN_FOR },
-    )
-    if (made === undefined) return this.#joined(key, request, loaded, stale)
+    const { made, loaded, error } = await this.#loaded(async (load) => ({
+      loaded: await this.#cache.getOrSet(key + AGAIN, () => load(this.#replace(key, request)), {
+        ttl: AGAIN_FOR,
+      }),
+    }))
+    if (made === undefined) {
+      if (loaded === undefined) return this.#withoutCache(request, error)
+      return this.#joined(key, request, loaded.loaded, stale)
+    }
+    if (loaded === undefined) this.#onError(error)
     if (!isFailure(made) || !this.#standsIn(stale)) return this.#brought(key, request, made)
     if ('error' in made) this.#onError(made.error)
     return this.#handOut(key, stale, request, 'hit; detail=stale-if-error')
@@ -326,7 +366,8 @@ class ResponseCache {
     const made = await this.#make(request)
     if (before === undefined || (isFailure(made) && isAnswer(before.value))) return made
     const entry = this.#entryOf(made)
-    await this.#cache.compareAndSet(key, before.version, entry, { ttl: this.#remaining(entry) })
+    const ttl = this.#remaining(entry)
+    await this.#cache.compareAndSet(key, before.version, entry, { ttl }).catch(this.#onError)
     return made
   }
 

@@ -163,6 +163,42 @@ test('what others wrote under a key is no answer', async () => {
   expect(await (await answer(ask())).text()).toBe('page')
 })
 
+test('where the cache fails, the handler answers the whole request', async () => {
+  const handler = ({ method, headers }: Request) =>
+    new Response(`${method} for ${headers.get('x-user')}`, {
+      headers: { 'cache-control': 'max-age=60' },
+    })
+  const fails = async () => {
+    throw new Error('no cache')
+  }
+  const none = new Set(['get', 'set', 'entry', 'getOrSet', 'compareAndSet', 'touch', 'delete'])
+  const late = new Set(['touch', 'delete', 'compareAndSet'])
+  for (const [failing, status] of [
+    [none, 'fwd=bypass; detail=cache'],
+    [new Set(['getOrSet']), 'fwd=bypass; detail=cache'],
+    [late, 'fwd=miss; stored'],
+  ] as const) {
+    const store = new Proxy(new Cache(), {
+      get(target, name) {
+        if (failing.has(String(name))) return fails
+        const value: unknown = Reflect.get(target, name)
+        return typeof value === 'function' ? value.bind(target) : value
+      },
+    })
+    const errors: unknown[] = []
+    const answer = responseCache(store, handler, { onError: (error) => errors.push(error) })
+    const response = await answer(ask({ 'x-user': 'ada' }))
+    expect(response.headers.get('cache-status')).toBe(`polycache; ${status}`)
+    expect(await response.text()).toBe(failing === late ? 'GET for null' : 'GET for ada')
+    expect(errors).toHaveLength(1)
+    if (failing === late) {
+      const done = await answer(new Request('http://test.example/', { method: 'POST' }))
+      expect(await done.text()).toBe('POST for null')
+      expect(errors).toHaveLength(2)
+    }
+  }
+})
+
 test('each variant is compressed once', async () => {
   const text = 'page '.repeat(1000)
   const handler = () => new Response(text, { headers: { 'cache-control': 'max-age=60' } })
