@@ -83,6 +83,7 @@ pub(crate) trait Tier: Send + Sync {
     fn put(&self, key: &[u8], entry: &[u8], object: Option<Object>) -> Result<(), Error>;
     fn delete(&self, key: &[u8]) -> Result<bool, Error>;
     /// As `delete`, of a copy or a guard: nobody asks whether it was there.
+    #[cfg_attr(not(feature = "remote"), allow(dead_code))]
     fn discard(&self, key: &[u8]) -> Result<(), Error> {
         self.delete(key).map(drop)
     }
