@@ -27,6 +27,7 @@ def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="Measures the host tier beside its peers.")
     parser.add_argument("--quick", action="store_true", default=os.environ.get("QUICK") == "1")
     parser.add_argument("--only", nargs="+", choices=subjects.LANGUAGES, default=subjects.LANGUAGES)
+    parser.add_argument("--workloads", nargs="+", metavar="NAME", help="some, such as '1 KB, 10k keys'")
     parser.add_argument("--directory", type=Path, help="where every store lies (default: TMPDIR)")
     parser.add_argument("--rounds", type=int, help="rounds of each row, at least 10")
     parser.add_argument("--results", type=Path, default=results.path("host"))
@@ -36,6 +37,8 @@ def arguments() -> argparse.Namespace:
 def main() -> None:
     options = arguments()
     plan = (QUICK if options.quick else FULL).only(options.only)
+    if options.workloads:
+        plan = plan.of_workloads(options.workloads)
     if options.rounds:
         try:
             plan = plan.with_rounds(options.rounds)

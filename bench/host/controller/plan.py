@@ -44,6 +44,14 @@ class Plan:
             return replace(self, workloads=chosen)
         return replace(self, workloads=chosen, races={}, growing=(), tails=())
 
+    def of_workloads(self, names: Sequence[str]) -> Plan:
+        """Only these, one operation after the other: no races, no growth, no percentiles."""
+        chosen = {
+            language: tuple(one for one in loads if one.name in names)
+            for language, loads in self.workloads.items()
+        }
+        return replace(self, workloads=chosen, races={}, growing=(), tails=())
+
     def with_rounds(self, rounds: int) -> Plan:
         if rounds < FEWEST_ROUNDS:
             raise ValueError(f"{rounds} rounds are too few: at least {FEWEST_ROUNDS}")

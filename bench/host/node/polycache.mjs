@@ -56,8 +56,10 @@ serve(({ directory, limit, keys }) => {
     fill,
     value: (key) => cache.getSync(key),
     turns: () => {
-      const { blocksClaimed, maxRecord, limit } = cache.statsSync()
-      return (blocksClaimed * (maxRecord + 32)) / limit
+      const { blocksClaimed, limit } = cache.statsSync()
+      // A 512th of the limit, from 64 KiB to 16 MiB, rounded down to a power of two (spec/host.md).
+      const most = Math.min(Math.max(limit / 512, 64 << 10), 16 << 20)
+      return (blocksClaimed * 2 ** Math.floor(Math.log2(most))) / limit
     },
     close: () => {
       for (const one of [cache, withoutMemory, allInMemory, tenthInMemory]) one.close()

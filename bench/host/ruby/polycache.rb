@@ -51,8 +51,8 @@ class PolycacheSubject
 
   def turns
     stats = @cache.stats
-    # A 512th of the limit, rounded down to a power of two.
-    block = 1 << ((stats.fetch(:limit) / 512).bit_length - 1)
+    # A 512th of the limit, from 64 KiB to 16 MiB, rounded down to a power of two (spec/host.md).
+    block = 1 << ((stats.fetch(:limit) / 512).clamp(64 << 10, 16 << 20).bit_length - 1)
     stats.fetch(:blocks_claimed) * block / stats.fetch(:limit).to_f
   end
 

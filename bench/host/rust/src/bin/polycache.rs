@@ -90,8 +90,8 @@ impl Subject for Facade {
 
     fn turns(&self) -> Outcome<f64> {
         let stats = self.cache.stats()?;
-        // A 512th of the limit, rounded down to a power of two.
-        let block = 1 << (stats.limit / 512).ilog2();
+        // A 512th of the limit, from 64 KiB to 16 MiB, rounded down to a power of two (spec/host.md).
+        let block = 1 << (stats.limit / 512).clamp(64 << 10, 16 << 20).ilog2();
         Ok((stats.blocks_claimed * block) as f64 / stats.limit as f64)
     }
 }
