@@ -27,7 +27,7 @@ def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="Measures the host tier beside its peers.")
     parser.add_argument("--quick", action="store_true", default=os.environ.get("QUICK") == "1")
     parser.add_argument("--only", nargs="+", choices=subjects.LANGUAGES, default=subjects.LANGUAGES)
-    parser.add_argument("--workloads", nargs="+", metavar="NAME", help="some, such as '1 KB, 10k keys'")
+    parser.add_argument("--workloads", nargs="+", metavar="NAME", help="such as '1 KB, 10k keys'")
     parser.add_argument("--directory", type=Path, help="where every store lies (default: TMPDIR)")
     parser.add_argument("--rounds", type=int, help="rounds of each row, at least 10")
     parser.add_argument("--results", type=Path, default=results.path("host"))

@@ -58,7 +58,7 @@ class Polycache(Subject):
 
     def turns(self) -> float:
         stats = self.cache.stats()
-        # A 512th of the limit, from 64 KiB to 16 MiB, rounded down to a power of two (spec/host.md).
+        # A 512th of the limit, 64 KiB to 16 MiB, rounded down to a power of two (spec/host.md).
         block = 1 << (min(max(stats.limit // 512, 64 << 10), 16 << 20).bit_length() - 1)
         return stats.blocks_claimed * block / stats.limit
 
