@@ -1,17 +1,16 @@
 //! What a caller does about other loads of the key: it waits, takes over, or loads beside them.
 
+mod bare;
+
+use bare::{Bare, ME};
 use polycache_operations::{Holder, Lease, Leases};
 use polycache_remote::{
-    presence, Bounds, Copied, Event, Fault, Found, Guards, HolderId, Judged, Load, Loaded, Names,
-    Near, Place, RemoteName, Reply, Script, Verb,
+    presence, Bounds, Event, Fault, Found, Guards, HolderId, Load, Loaded, Names, RemoteName,
+    Reply, Script, Verb,
 };
 use std::convert::Infallible;
 use std::time::Duration;
 
-const ME: HolderId = HolderId {
-    host: 1,
-    participant: 11,
-};
 const ELSEWHERE: HolderId = HolderId {
     host: 2,
     participant: 22,
@@ -19,52 +18,6 @@ const ELSEWHERE: HolderId = HolderId {
 
 fn ms(number: u64) -> Duration {
     Duration::from_millis(number)
-}
-
-/// A directory that keeps no copies, and knows which of its processes are dead.
-#[derive(Default)]
-struct Bare {
-    dead: Vec<HolderId>,
-    marks: u64,
-}
-
-impl Near for Bare {
-    type Fence = ();
-
-    fn judge(&self) -> Judged {
-        Judged::NEVER
-    }
-    fn is_fresh(&self, _: Judged) -> bool {
-        false
-    }
-    fn copy(&mut self, _: Place) -> Option<Vec<u8>> {
-        None
-    }
-    fn lease(&mut self, _: Place) -> Copied<()> {
-        Copied::Bypass
-    }
-    fn fill(&mut self, _: Place, (): (), _: &[u8]) -> bool {
-        false
-    }
-    fn release(&mut self, _: Place, (): ()) {}
-    fn stands(&self, _: Place, (): &()) -> bool {
-        false
-    }
-    fn void(&mut self, _: Place) {}
-    fn clear(&mut self, _: usize) {}
-    fn now(&self) -> u64 {
-        1_700_000_000_000
-    }
-    fn random(&mut self) -> u64 {
-        self.marks += 1;
-        self.marks
-    }
-    fn me(&self) -> HolderId {
-        ME
-    }
-    fn lives(&self, holder: HolderId) -> Option<bool> {
-        (holder.host == ME.host).then(|| !self.dead.contains(&holder))
-    }
 }
 
 /// A guard that is free; `true`: another caller's, beside which this one loads.

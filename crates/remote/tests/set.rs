@@ -1,61 +1,11 @@
 //! When a write is born that reads through: at the last clear that its process heard of.
 
+mod bare;
+
+use bare::Bare;
 use polycache_remote::{
-    head, Clear, Copied, Event, HolderId, Judged, LastClear, Names, Near, Place, RemoteName, Reply,
-    Script, Set, Step, Verb,
+    head, Clear, Event, LastClear, Names, RemoteName, Reply, Script, Set, Step, Verb,
 };
-
-/// A process without copies.
-#[derive(Default)]
-struct Through {
-    last_clear: LastClear,
-    marks: u64,
-}
-
-impl Near for Through {
-    type Fence = ();
-
-    fn judge(&self) -> Judged {
-        Judged::NEVER
-    }
-    fn is_fresh(&self, _: Judged) -> bool {
-        false
-    }
-    fn copy(&mut self, _: Place) -> Option<Vec<u8>> {
-        None
-    }
-    fn last_clear(&self) -> Option<&LastClear> {
-        Some(&self.last_clear)
-    }
-    fn lease(&mut self, _: Place) -> Copied<()> {
-        Copied::Bypass
-    }
-    fn fill(&mut self, _: Place, (): (), _: &[u8]) -> bool {
-        false
-    }
-    fn release(&mut self, _: Place, (): ()) {}
-    fn stands(&self, _: Place, (): &()) -> bool {
-        false
-    }
-    fn void(&mut self, _: Place) {}
-    fn clear(&mut self, _: usize) {}
-    fn now(&self) -> u64 {
-        1_700_000_000_000
-    }
-    fn random(&mut self) -> u64 {
-        self.marks += 1;
-        self.marks
-    }
-    fn me(&self) -> HolderId {
-        HolderId {
-            host: 1,
-            participant: 1,
-        }
-    }
-    fn lives(&self, _: HolderId) -> Option<bool> {
-        None
-    }
-}
 
 /// The number of the clear in the head of a record.
 fn born(record: &[u8]) -> u64 {
@@ -68,76 +18,74 @@ fn text(number: u64) -> Reply {
     Reply::Bytes(number.to_string().into_bytes())
 }
 
-impl Through {
-    fn names() -> Names {
-        Names::new(&RemoteName::new("p"), &[b"::"], b"::k")
-    }
+fn names() -> Names {
+    Names::new(&RemoteName::new("p"), &[b"::"], b"::k")
+}
 
-    /// Stores a value on a server where the last clear has this number. The numbers with which it was sent.
-    fn set(&mut self, clock: u64) -> Vec<u64> {
-        let names = Self::names();
-        let mut set = Set::new(b"entry");
-        let mut sent = Vec::new();
-        let mut event = Event::Woken;
-        loop {
-            let commands = match set.step(self, &names, event) {
-                Step::Send(commands) => commands,
-                Step::Done(done) => {
-                    done.expect("the server answers");
-                    return sent;
-                }
-                other => panic!("{other:?}"),
-            };
-            let mut replies = Vec::new();
-            for command in &commands {
-                match command.verb {
-                    Verb::Set => sent.push(born(&command.args[0])),
-                    Verb::Run(Script::Exchange) => sent.push(born(&command.args[1])),
-                    _ => {}
-                }
-                replies.push(match command.verb {
-                    Verb::Set => Reply::Status,
-                    Verb::Run(_) => Reply::Int(1),
-                    _ if clock == 0 => Reply::Nil,
-                    _ => text(clock),
-                });
+/// Stores a value on a server where the last clear has this number. The numbers with which it was sent.
+fn set(process: &mut Bare, clock: u64) -> Vec<u64> {
+    let names = names();
+    let mut set = Set::new(b"entry");
+    let mut sent = Vec::new();
+    let mut event = Event::Woken;
+    loop {
+        let commands = match set.step(process, &names, event) {
+            Step::Send(commands) => commands,
+            Step::Done(done) => {
+                done.expect("the server answers");
+                return sent;
             }
-            event = Event::Replies(replies);
+            other => panic!("{other:?}"),
+        };
+        let mut replies = Vec::new();
+        for command in &commands {
+            match command.verb {
+                Verb::Set => sent.push(born(&command.args[0])),
+                Verb::Run(Script::Exchange) => sent.push(born(&command.args[1])),
+                _ => {}
+            }
+            replies.push(match command.verb {
+                Verb::Set => Reply::Status,
+                Verb::Run(_) => Reply::Int(1),
+                _ if clock == 0 => Reply::Nil,
+                _ => text(clock),
+            });
         }
+        event = Event::Replies(replies);
     }
 }
 
 #[test]
 fn a_clear_costs_each_process_one_second_round_trip() {
-    let mut process = Through::default();
-    assert_eq!(process.set(0), [0]);
-    assert_eq!(process.set(500), [0, 500], "it hears of the clear");
-    assert_eq!(process.set(500), [500], "and remembers it");
-    assert_eq!(process.set(700), [500, 700], "another clear");
-    assert_eq!(process.set(700), [700]);
+    let mut process = Bare::default();
+    assert_eq!(set(&mut process, 0), [0]);
+    assert_eq!(set(&mut process, 500), [0, 500], "it hears of the clear");
+    assert_eq!(set(&mut process, 500), [500], "and remembers it");
+    assert_eq!(set(&mut process, 700), [500, 700], "another clear");
+    assert_eq!(set(&mut process, 700), [700]);
 }
 
 #[test]
 fn a_process_knows_its_own_clear() {
-    let mut process = Through::default();
-    let names = Through::names();
+    let mut process = Bare::default();
+    let names = names();
     let mut clear = Clear::default();
     let sent = clear.step(&mut process, &names, Event::Woken);
     assert!(matches!(sent, Step::Send(_)), "{sent:?}");
     let sent = clear.step(&mut process, &names, Event::Replies(vec![Reply::Int(900)]));
     assert!(matches!(sent, Step::Send(_)), "{sent:?}");
-    assert_eq!(process.set(900), [900]);
+    assert_eq!(set(&mut process, 900), [900]);
 }
 
 /// A server that lost its data may give out numbers anew, if its time was set back: nothing may be born above its clock.
 #[test]
 fn a_clock_that_was_lost_is_believed() {
-    let mut process = Through::default();
-    assert_eq!(process.set(500), [0, 500]);
-    assert_eq!(process.set(0), [500, 0], "after a FLUSHALL");
-    assert_eq!(process.set(0), [0]);
-    assert_eq!(process.set(300), [0, 300]);
-    assert_eq!(process.set(300), [300]);
+    let mut process = Bare::default();
+    assert_eq!(set(&mut process, 500), [0, 500]);
+    assert_eq!(set(&mut process, 0), [500, 0], "after a FLUSHALL");
+    assert_eq!(set(&mut process, 0), [0]);
+    assert_eq!(set(&mut process, 300), [0, 300]);
+    assert_eq!(set(&mut process, 300), [300]);
 }
 
 /// Two writes under way: what one of them hears of a lost clock does not undo what the other heard of a clear after it.

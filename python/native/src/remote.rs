@@ -80,6 +80,10 @@ fn aside<T: Send>(work: impl FnOnce() -> T + Send) -> T {
 struct Native(Arc<dyn Transport>);
 
 impl Transport for Native {
+    fn is_cluster(&self) -> bool {
+        self.0.is_cluster()
+    }
+
     fn send(&self, commands: &[Command], timeout: Duration) -> Result<Vec<Reply>, Failure> {
         aside(|| self.0.send(commands, timeout))
     }

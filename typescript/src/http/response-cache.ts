@@ -262,15 +262,21 @@ class ResponseCache {
       return this.#joined(key, request, loaded.loaded, undefined)
     }
     if (loaded === undefined) this.#onError(error)
-    else await this.#settle(base, key, loaded.before, loaded.loaded).catch(this.#onError)
+    else await this.#settle(base, key, loaded.before, loaded.loaded)
     return this.#brought(key, request, made)
   }
 
   /** Writes down the lifetime of what was loaded, or deletes it if answers of the key were forgotten meanwhile. */
   async #settle(base: string, key: string, before: unknown, loaded: unknown): Promise<void> {
-    if ((await this.#changed(base)) === before)
-      await this.#cache.touch(key, this.#remaining(loaded))
-    else await this.#cache.delete(key)
+    try {
+      if ((await this.#changed(base)) === before)
+        await this.#cache.touch(key, this.#remaining(loaded))
+      else await this.#cache.delete(key)
+    } catch (error) {
+      this.#onError(error)
+      // Nobody knows whether answers of the key were forgotten meanwhile. (Without `vary` a delete has ended the load.)
+      if (this.#vary.length > 0) await this.#cache.delete(key).catch(this.#onError)
+    }
   }
 
   /** What `get` returned, and what it loaded for that if it did so itself; or the cache's error. */

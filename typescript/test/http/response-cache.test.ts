@@ -163,6 +163,32 @@ test('what others wrote under a key is no answer', async () => {
   expect(await (await answer(ask())).text()).toBe('page')
 })
 
+test('what could not be settled under fields in the key is not kept', async () => {
+  const cache = new Cache()
+  let fails = true
+  const store = new Proxy(cache, {
+    get(target, name) {
+      if (name === 'touch' && fails)
+        return async () => {
+          throw new Error('no room')
+        }
+      const value: unknown = Reflect.get(target, name)
+      return typeof value === 'function' ? value.bind(target) : value
+    },
+  })
+  const answer = responseCache(
+    store,
+    () => new Response('x', { headers: { 'cache-control': 'max-age=60' } }),
+    { vary: ['x-a'], onError: () => {} },
+  )
+  const status = async () =>
+    (await answer(new Request('http://test.example/'))).headers.get('cache-status')
+  expect(await status()).toBe('polycache; fwd=miss; stored')
+  fails = false
+  expect(await status()).toBe('polycache; fwd=miss; stored')
+  expect(await status()).toBe('polycache; hit')
+})
+
 test('where the cache fails, the handler answers the whole request', async () => {
   const handler = ({ method, headers }: Request) =>
     new Response(`${method} for ${headers.get('x-user')}`, {

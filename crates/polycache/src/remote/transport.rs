@@ -53,6 +53,11 @@ pub trait Transport: Send + Sync {
     /// The primaries and their slots; `None` when they cannot be asked, do not agree, or slots are moving.
     fn map(&self, timeout: Duration) -> Option<Map>;
 
+    /// Whether keys are on several servers, of which one may be gone while another answers.
+    fn is_cluster(&self) -> bool {
+        false
+    }
+
     /// Waits for another caller's command, some milliseconds at most.
     fn wait(&self, time: Duration) {
         #[cfg(feature = "fibers")]

@@ -59,6 +59,15 @@ fn writes_after_a_clear_take_one_round_trip() {
         one.clear().unwrap();
         assert_eq!(set(&one), 1, "its own clear");
         assert_eq!((set(&other), set(&other)), (2, 1), "another's");
+        let new = options(server.url())
+            .max_staleness(Duration::ZERO)
+            .build()
+            .unwrap();
+        assert_eq!(
+            set(&new),
+            2,
+            "the first one asks for the clock with the identity"
+        );
         server.ask::<redis::Value>("FLUSHALL").unwrap();
         assert_eq!((set(&one), set(&one)), (2, 1), "the server lost it");
         assert_eq!(other.get("k").unwrap(), Some("v".to_owned()));

@@ -281,6 +281,10 @@ impl RedisCluster {
 }
 
 impl Transport for RedisCluster {
+    fn is_cluster(&self) -> bool {
+        true
+    }
+
     fn send(&self, commands: &[Command], timeout: Duration) -> Result<Vec<Reply>, Failure> {
         let deadline = Deadline::after(timeout);
         let slots = self.slots(deadline)?;

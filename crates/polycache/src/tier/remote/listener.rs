@@ -10,7 +10,9 @@ use super::sweep::Sweeping;
 use crate::remote::{be_background, Ear};
 use crate::tier::Tier;
 use polycache_host::{monotonic, without_signals, PerProcess};
-use polycache_remote::{Act, Armed, Board, Command, Fault, Heard, Listener, Map, Prefixes, Reply};
+use polycache_remote::{
+    parse_number, Act, Armed, Board, Command, Fault, Heard, Listener, Map, Prefixes, Reply,
+};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::mpsc::{channel, Receiver, RecvTimeoutError, Sender};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -195,7 +197,8 @@ fn lives(link: &Link, participant: u64) -> bool {
     }
 }
 
-/// Asks the server who it is; draws its identity if it has none. `None` where there can be no copies.
+/// Asks the server who it is, and for its clock: the first set is born then. Draws its identity if it has none. `None` where there
+/// can be no copies.
 ///
 /// # Errors
 /// A fault of the server.
@@ -207,9 +210,17 @@ pub(super) fn learn_site(link: &Link) -> Result<Option<Arc<Site>>, Fault> {
 }
 
 fn identity(link: &Link) -> Result<Option<Vec<u8>>, Fault> {
-    let ask = link.ask_identity();
+    let mut ask = vec![link.ask_identity()];
+    // Another server's may be gone, and who the data is must be known all the same.
+    if !link.transport.is_cluster() {
+        ask.push(Command::get(link.name.clock()));
+    }
     for _ in 0..2 {
-        match link.send(std::slice::from_ref(&ask))?.pop() {
+        let mut replies = link.send(&ask)?.into_iter();
+        let identity = replies.next();
+        link.last_clear
+            .hear(replies.next().as_ref().map_or(0, parse_number));
+        match identity {
             Some(Reply::Bytes(identity)) => return Ok(Some(identity)),
             Some(Reply::Nil) => {}
             _ => return Ok(None),
