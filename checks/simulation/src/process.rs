@@ -10,7 +10,7 @@ use polycache_host::engine::{Engine, Participant};
 use polycache_host::hash::key_hash;
 use polycache_host::keys::KeyBuffer;
 use polycache_host::layout::header;
-use polycache_host::{Appender, Error, Hit, Lease, Namespace, OwnLeases, Token};
+use polycache_host::{Appender, Error, Hit, Lease, Namespace, Notes, OwnLeases, Token};
 use polycache_operations::{Flights, Holder};
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -46,6 +46,7 @@ impl Process {
             environment: Outside(world.clone()),
             geometry: scenario.geometry,
             seed: scenario.directory_seed,
+            notes: Notes::default(),
         };
         world.set_alive(id, true);
         let at = scenario.geometry.participants_at + id as usize * 8;

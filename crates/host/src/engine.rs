@@ -1,5 +1,6 @@
 //! What the algorithm stands on: shared memory, its geometry and the operating system.
 
+use crate::block::Notes;
 use crate::error::Error;
 use crate::hash::{key_hash, KeyHash};
 use crate::layout::{header, Geometry, RECORD_HEADER};
@@ -56,6 +57,8 @@ pub struct Engine<M, E> {
     pub geometry: Geometry,
     /// Seed of the key hash.
     pub seed: u64,
+    /// What this handle found to clean.
+    pub notes: Notes,
 }
 
 /// A full key with its hash: what every operation works on.

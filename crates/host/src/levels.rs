@@ -202,11 +202,16 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
         }
     }
 
-    /// Prefetches a key's words in the newest of this many levels, where most keys are. The older ones are a
-    /// sixteenth of its size and stay in a cache; asking for their lines costs more than it saves.
+    /// Prefetches a key's words in the newest of this many levels, where most keys are, for a put: most words to be
+    /// changed stand in the first bucket. The older levels are a sixteenth of its size and stay in a cache; asking for
+    /// their lines costs more than it saves.
     #[inline(always)]
     pub(crate) fn prefetch_newest(&self, levels: usize, hash: KeyHash) {
-        self.prefetch_level(self.geometry.levels[levels - 1], hash);
+        let level = self.geometry.levels[levels - 1];
+        let at = |first| self.geometry.slot_at(first);
+        self.memory
+            .prefetch_to_write(at(level.first_candidate(hash)));
+        self.memory.prefetch(at(level.second_candidate(hash)));
     }
 
     /// Prefetches a key's words in this many levels while other work is done.

@@ -47,7 +47,7 @@ mod tests;
 pub mod word;
 mod write;
 
-pub use block::Appender;
+pub use block::{Appender, Notes};
 pub use check::Report;
 pub use clock::Clock;
 pub use directory::resolve;

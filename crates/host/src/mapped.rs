@@ -13,6 +13,9 @@ const LINE: usize = 64;
 /// Cache lines of a small record: header, key and an entry of about 100 bytes. For longer records the
 /// processor prefetches by itself.
 const RECORD_LINES: usize = 3;
+/// Of the room of a record from this length on only the beginning is prefetched: the rest may be written past the cache.
+const LONG_ROOM: usize = 4 << 10;
+const LONG_BEGINS: usize = 2 * LINE;
 
 #[inline(always)]
 fn prefetch_line(address: *const u8) {
@@ -23,6 +26,21 @@ fn prefetch_line(address: *const u8) {
         unsafe { _mm_prefetch::<_MM_HINT_T0>(address.cast()) };
     }
     #[cfg(not(target_arch = "x86_64"))]
+    let _ = address;
+}
+
+/// Asks for the line so that this core may write it. A plain prefetch of a line that another core wrote last gets a
+/// copy to read, and the write would have to ask that core again.
+#[inline(always)]
+fn prefetch_line_to_write(address: *const u8) {
+    // The intrinsic with the hint for a write is compiled to a plain prefetch unless the processor is known. Every
+    // 64-bit one knows the instruction, or takes it for none.
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    // SAFETY: a prefetch never faults, whatever the address.
+    unsafe {
+        std::arch::asm!("prefetchw [{}]", in(reg) address, options(nostack, preserves_flags));
+    }
+    #[cfg(not(all(target_arch = "x86_64", not(miri))))]
     let _ = address;
 }
 
@@ -213,6 +231,23 @@ impl SharedMemory for MappedMemory {
     #[inline(always)]
     fn prefetch(&self, at: usize) {
         prefetch_line(self.index.as_ptr().wrapping_add(at));
+    }
+
+    #[inline(always)]
+    fn prefetch_to_write(&self, at: usize) {
+        prefetch_line_to_write(self.index.as_ptr().wrapping_add(at));
+    }
+
+    #[inline(always)]
+    fn prefetch_room(&self, at: u64, len: usize) {
+        let (window, offset) = ((at >> WINDOW_SHIFT) as usize, (at & (WINDOW - 1)) as usize);
+        let Some((base, _)) = self.areas.get(window) else {
+            return;
+        };
+        let len = if len < LONG_ROOM { len } else { LONG_BEGINS };
+        for line in (0..len).step_by(LINE) {
+            prefetch_line_to_write(base.wrapping_add(offset + line));
+        }
     }
 
     #[inline(always)]

@@ -7,6 +7,7 @@
 //!
 //! Recovery goes through the blocks in their order, because the disk gives that faster than what words lead to.
 
+use crate::block::Notes;
 use crate::directory::Directory;
 use crate::engine::{Engine, Environment, Key, Look, Record};
 use crate::error::Error;
@@ -52,6 +53,7 @@ pub(crate) fn recover(directory: &Directory, levels: usize) {
         environment: Nobody,
         geometry: directory.geometry,
         seed: directory.seed,
+        notes: Notes::default(),
     };
     engine.recover(levels);
 }

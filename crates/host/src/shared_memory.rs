@@ -49,6 +49,14 @@ pub trait SharedMemory: Send + Sync {
     fn prefetch(&self, at: usize) {
         let _ = at;
     }
+    /// Prefetches the index line at `at` for a write to come; only a hint.
+    fn prefetch_to_write(&self, at: usize) {
+        let _ = at;
+    }
+    /// Prefetches `len` block bytes from `at` on for a write to come; only a hint.
+    fn prefetch_room(&self, at: u64, len: usize) {
+        let _ = (at, len);
+    }
     /// Prefetches the block bytes from `at` on, as many as a small record has; only a hint.
     fn prefetch_record(&self, at: u64) {
         let _ = at;
@@ -117,6 +125,14 @@ impl<M: SharedMemory, P: std::ops::Deref<Target = M> + Send + Sync> SharedMemory
     #[inline(always)]
     fn prefetch(&self, at: usize) {
         (**self).prefetch(at);
+    }
+    #[inline(always)]
+    fn prefetch_to_write(&self, at: usize) {
+        (**self).prefetch_to_write(at);
+    }
+    #[inline(always)]
+    fn prefetch_room(&self, at: u64, len: usize) {
+        (**self).prefetch_room(at, len);
     }
     #[inline(always)]
     fn prefetch_record(&self, at: u64) {

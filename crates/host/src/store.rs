@@ -14,7 +14,7 @@ mod walks;
 pub use memory_hits::MemoryHits;
 pub use remote::monotonic;
 
-use crate::block::Appender;
+use crate::block::{Appender, Notes};
 use crate::counters::Counter;
 use crate::directory::{Directory, Identity, Opening};
 use crate::engine::{Engine, Environment, Participant};
@@ -117,6 +117,7 @@ impl Store {
                 environment,
                 geometry,
                 seed,
+                notes: Notes::default(),
             },
             path,
             io: options.io.clone(),

@@ -149,6 +149,7 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
             if !word.is_value_of(tag) {
                 continue;
             }
+            self.prefetch_count_of_dead(word);
             match self.look(slot, word, key) {
                 Look::Same(there) if ONLY_ABSENT && !self.is_dead(slot, word, &there, floor) => {
                     // Alive, unless the word changed before that was known.

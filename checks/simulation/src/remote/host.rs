@@ -8,7 +8,7 @@ use crate::switch::{access, linger};
 use crate::world::{Outside, World};
 use polycache_host::engine::{Engine, Participant};
 use polycache_host::hash::key_hash;
-use polycache_host::{Appender, Lease, Namespace, Token};
+use polycache_host::{Appender, Lease, Namespace, Notes, Token};
 use polycache_operations::{Holder, Lease as GuardLease, Leases};
 use polycache_remote::{
     Board, BoardWords, Breaker, Copied, Guards, HolderId, Judged, LastClear, Near, Place, Prefixes,
@@ -79,6 +79,7 @@ impl Process {
             environment: Outside(host.world.clone()),
             geometry: scenario.geometry,
             seed: host.seed,
+            notes: Notes::default(),
         };
         host.world.set_alive(id, true);
         let at = scenario.geometry.participants_at + id as usize * 8;

@@ -93,15 +93,15 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
             return self.append_large(appender, me, key, entry, born);
         }
         let returns = self.take_ghost(key.hash);
-        let mut open = self.open_block(appender, me, size, returns)?;
+        let open = self.open_block(appender, me, size, returns)?;
         let born = born.unwrap_or_else(|| self.clears());
-        let location = self.write_record(&mut open, key, entry, born, size);
+        let (location, tail) = self.write_record(&open, key, entry, born, size);
         self.note_expiry(polycache_entry::expires(entry));
         Ok(Appended {
             location,
             born,
             sequence: open.sequence,
-            open,
+            open: OpenBlock { tail, ..open },
             size,
         })
     }
@@ -122,6 +122,9 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
         }
         let open = &appended.open;
         self.leave_block(open.block, open.left());
+        // The next record is probably as long as this one, and other cores may have the lines of its room.
+        let next = open.block * self.geometry.block_size + open.tail;
+        self.memory.prefetch_room(next, appended.size as usize);
         if self
             .geometry
             .is_in_another_step(open.tail - appended.size, open.tail)
@@ -202,14 +205,15 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
         ))
     }
 
+    /// Writes a record to a held block; its location in units, and the block's tail after it.
     pub(super) fn write_record(
         &self,
-        open: &mut OpenBlock,
+        open: &OpenBlock,
         key: Key<'_>,
         entry: &[u8],
         born: u64,
         size: u64,
-    ) -> u32 {
+    ) -> (u32, u64) {
         let at = open.block * self.geometry.block_size + open.tail;
         let header = RecordHeader {
             checksum: 0,
@@ -230,10 +234,10 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
         self.memory.write(at + RECORD_HEADER as u64, key.bytes);
         self.memory
             .write(at + (RECORD_HEADER + key.bytes.len()) as u64, entry);
-        open.tail += size;
+        let tail = open.tail + size;
         // The record is complete before the tail covers it, and the tail covers it before it is
         // published: a cleaner that walks to the tail meets every published record.
-        self.set_field(open.block, descriptor::TAIL, open.tail);
-        (at / self.geometry.unit) as u32
+        self.set_field(open.block, descriptor::TAIL, tail);
+        ((at / self.geometry.unit) as u32, tail)
     }
 }

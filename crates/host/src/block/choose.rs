@@ -1,6 +1,7 @@
 //! Which block is emptied next.
 
 use super::clean::{EARLY_PACE, MOST_PACE};
+use super::worth::Worthiest;
 use super::{descriptor, flags, BlockState, LookedAt, Queue};
 use crate::engine::{Engine, Environment, Participant};
 use crate::error::Error;
@@ -21,9 +22,9 @@ struct Empty {
 
 /// A block to clean.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Victim {
+pub(crate) struct Victim {
     pub block: u64,
-    pub seen: LookedAt,
+    pub(super) seen: LookedAt,
 }
 
 // Which kind of block is cleaned first.
@@ -66,9 +67,6 @@ impl Wanted {
         }
     }
 }
-
-/// A block is nearly dead when no more than one of so many parts of it lives.
-const NEARLY_DEAD: u64 = 8;
 
 /// Ticks after which a full disk is asked again.
 const ASK_AGAIN: u64 = 16;
@@ -259,24 +257,15 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
         Ok(true)
     }
 
-    /// The sealed block with the fewest live bytes, if nearly all of it is dead.
-    pub(super) fn choose_nearly_dead(&self) -> Option<Victim> {
-        let most_live = self.geometry.block_size / NEARLY_DEAD;
-        let sealed = (0..self.geometry.blocks).filter_map(|block| {
-            let seen = self.look_at_block(block);
-            (seen.state == BlockState::Sealed).then_some(Victim { block, seen })
-        });
-        let (live, victim) = sealed
-            .map(|victim| (self.live_bytes(victim.block), victim))
-            .min_by_key(|(live, _)| *live)?;
-        (live <= most_live).then_some(victim)
-    }
-
-    /// The block to clean next: one that a dead or an earlier cleaner left, else the one with the fewest
+    /// The block to clean next: one that is noted; else one that a dead or an earlier cleaner left, else the one with the fewest
     /// live bytes of those where at least a quarter is gained, else the oldest of a queue.
-    pub(super) fn choose(&self) -> Option<Victim> {
+    pub(crate) fn choose(&self) -> Option<Victim> {
+        if let Some((_, victim)) = self.noted() {
+            return Some(victim);
+        }
         // By urgency. Of each, the smallest is best: live bytes, or age.
         let mut best: [Option<(u64, Victim)>; 5] = [None; 5];
+        let mut worthiest = Worthiest::default();
         let newest = self.memory.load(header::SEQUENCE);
         let mut on_probation = 0;
         for block in 0..self.geometry.blocks {
@@ -313,11 +302,15 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
                 BlockState::Open => (LAST, sequence),
                 BlockState::Appending(_) | BlockState::Cleaning(_) => continue,
             };
+            if urgency == MOSTLY_DEAD && seen.state == BlockState::Sealed {
+                worthiest.add(order, Victim { block, seen });
+            }
             let place = &mut best[urgency];
             if place.is_none_or(|(least, _)| order < least) {
                 *place = Some((order, Victim { block, seen }));
             }
         }
+        self.note(&worthiest);
         // Every second time, what the main queue would keep is left alone.
         let fruitless = self.memory.load(header::FRUITLESS) % 2 == 1;
         if !fruitless && on_probation <= self.geometry.most_on_probation() {
@@ -343,7 +336,7 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
         blocks.filter(is_dead).count() as u64
     }
 
-    fn live_bytes(&self, block: u64) -> u64 {
+    pub(super) fn live_bytes(&self, block: u64) -> u64 {
         let dead = self.field(block, descriptor::DEAD);
         self.field(block, descriptor::TAIL).saturating_sub(dead)
     }

@@ -406,7 +406,9 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
         let mut entry = Vec::new();
         let len = record.header.entry_len as usize;
         self.memory.read(record.entry_at(), len, &mut entry);
-        self.write_record(open, key, &entry, record.header.born, size)
+        let (location, tail) = self.write_record(open, key, &entry, record.header.born, size);
+        open.tail = tail;
+        location
     }
 
     /// Unlinks every word that points into a range of the blocks, when its records cannot be walked.

@@ -10,9 +10,11 @@ mod clean;
 mod lanes;
 mod large;
 mod survey;
+mod worth;
 
 pub(crate) use append::Appended;
 pub use append::Appender;
+pub use worth::Notes;
 
 use crate::engine::{Engine, Environment, Participant, Record};
 use crate::layout::WINDOW;
@@ -286,6 +288,15 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
         let (key, entry) = (record.header.key_len, record.header.entry_len);
         let size = self.geometry.record_size(key as usize, entry as usize);
         self.count_dead(record.at, size);
+    }
+
+    /// Asks for the line on which the record of a value's word will be counted as dead.
+    #[inline(always)]
+    pub(crate) fn prefetch_count_of_dead(&self, word: Word) {
+        let at = u64::from(word.location()) * self.geometry.unit;
+        let block = at >> self.geometry.block_size.trailing_zeros();
+        self.memory
+            .prefetch_to_write(self.descriptor(block, descriptor::DEAD));
     }
 
     /// Adds to the bytes of a block that no word points to.

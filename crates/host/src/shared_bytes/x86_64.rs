@@ -156,9 +156,11 @@ unsafe fn past_the_cache(from: &[u8], to: *mut u8) {
     // for.
     unsafe {
         let to_lines = to.add(head.len());
+        let to_tail = to_lines.add(lines.len());
         copy(head.as_ptr(), to, head.len());
-        copy(tail.as_ptr(), to_lines.add(lines.len()), tail.len());
         asm!(
+            // The line that the tail shares with what follows arrives meanwhile.
+            "prefetchw [{to_tail}]",
             "2:",
             "movdqu {a}, [{from}]",
             "movdqu {b}, [{from} + 16]",
@@ -173,6 +175,7 @@ unsafe fn past_the_cache(from: &[u8], to: *mut u8) {
             "cmp {from}, {end}",
             "jne 2b",
             "sfence",
+            to_tail = in(reg) to_tail,
             from = inout(reg) lines.as_ptr() => _,
             to = inout(reg) to_lines => _,
             end = in(reg) lines.as_ptr_range().end,
@@ -182,6 +185,7 @@ unsafe fn past_the_cache(from: &[u8], to: *mut u8) {
             d = out(xmm_reg) _,
             options(nostack),
         );
+        copy(tail.as_ptr(), to_tail, tail.len());
     }
 }
 

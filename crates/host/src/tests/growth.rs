@@ -4,7 +4,7 @@ use super::interleavings::{explore, run, Host, Process};
 use super::kills::print_no_kills;
 use super::memory::{Killable, Killed, Plain};
 use super::setup::{engine, enter, entry, text, World};
-use crate::block::Appender;
+use crate::block::{Appender, Notes};
 use crate::engine::{Engine, Environment, Participant};
 use crate::error::Error;
 use crate::hash::key_hash;
@@ -189,6 +189,7 @@ fn on(disk: &Disk) -> Grower<Arc<Plain>, Disk> {
         environment: disk.clone(),
         geometry: super::setup::geometry(BLOCKS).with_levels(LEVELS),
         seed: 0x5eed,
+        notes: Notes::default(),
     };
     let me = Participant {
         id: 1,

@@ -17,3 +17,4 @@ mod setup;
 mod stalls;
 mod steps;
 mod weak_memory;
+mod worth;

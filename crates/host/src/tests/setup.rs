@@ -1,5 +1,6 @@
 //! A small engine on a test's memory: two buckets, a few blocks of 256 bytes.
 
+use crate::block::Notes;
 use crate::engine::{Engine, Environment, Participant};
 use crate::error::Error;
 use crate::layout::Geometry;
@@ -55,6 +56,7 @@ pub fn engine<M: SharedMemory>(memory: M, blocks: u64, world: &World) -> Engine<
         environment: world.clone(),
         geometry: geometry(blocks),
         seed: 0x5eed,
+        notes: Notes::default(),
     }
 }
 

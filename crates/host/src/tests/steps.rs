@@ -3,7 +3,7 @@
 
 use super::memory::Plain;
 use super::setup::{engine, enter, entry, geometry, text, World};
-use crate::block::Appender;
+use crate::block::{Appender, Notes};
 use crate::engine::{Engine, Environment, Participant};
 use crate::error::Error;
 use crate::layout::header;
@@ -72,6 +72,7 @@ fn interrupted(memory: Arc<Plain>, environment: Interrupted) -> Engine<Arc<Plain
         environment,
         geometry: geometry(BLOCKS),
         seed: 0x5eed,
+        notes: Notes::default(),
     }
 }
 

@@ -3,7 +3,7 @@
 use super::history::History;
 use super::memory::{Image, Recorded, Store};
 use super::random::Random;
-use crate::block::Appender;
+use crate::block::{Appender, Notes};
 use crate::engine::{Engine, Participant};
 use crate::hash::key_hash;
 use crate::keys::ancestors;
@@ -43,6 +43,7 @@ pub fn engine(memory: Arc<Recorded>) -> Small {
         environment: World::default(),
         geometry: geometry(),
         seed: 0x5eed,
+        notes: Notes::default(),
     }
 }
 
