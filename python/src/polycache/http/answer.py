@@ -61,7 +61,7 @@ def _answer(
 ) -> Answer | None:
     if method not in ("GET", "HEAD"):
         return problem_answer(405, method)
-    fields = fields_of(headers)
+    fields = fields_of(headers) if headers else _NOTHING
     is_small = subject.size < policy.compress_from
     coding = choose_coding(fields.get("accept-encoding"), subject._codings(policy), is_small)
     if coding is None:
@@ -78,6 +78,9 @@ def _answer(
         return None
     content, full = subject._whole(coding, policy)
     return Answer(200, full, b"" if method == "HEAD" else content)
+
+
+_NOTHING: Mapping[str, str] = {}
 
 
 def fields_of(headers: Headers) -> dict[str, str]:

@@ -14,6 +14,7 @@ from .codings import CODINGS, compress
 from .entity_tag import entity_tag, is_entity_tag, weak
 from .policy import DEFAULT, Policy, checked_value
 
+_FIELDS = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
 _JSON = re.compile(r"application/(?:[\w.+-]+\+)?json(?:[ \t]*;.*)?", re.I | re.A)
 Fields = list[tuple[str, str]]
 Content = bytes
@@ -37,7 +38,7 @@ class Representation:
     """
 
     __slots__ = (
-        *("_clock", "_envelope", "_lock", "_variants"),
+        *("_clock", "_envelope", "_is_json", "_lock", "_told", "_variants"),
         *("bytes", "content_type", "etag", "stored_at"),
     )
 
@@ -64,6 +65,8 @@ class Representation:
         self._clock = clock
         self._variants: dict[str, tuple[bytes, str]] = {}
         self._envelope: _Envelope | None = None
+        self._is_json = _JSON.fullmatch(content_type) is not None
+        self._told: tuple[str, Policy, Fields] | None = None
         self._lock = threading.Lock()
 
     @property
@@ -95,7 +98,7 @@ class Representation:
         Raises InvalidArgument for a representation that is not JSON, or where a field has the same
         name.
         """
-        if not _JSON.fullmatch(self.content_type):
+        if not self._is_json:
             raise InvalidArgument(
                 f"only JSON has fields around it, and this is {self.content_type}"
             )
@@ -105,8 +108,7 @@ class Representation:
         envelope = self._envelope
         if envelope is None or envelope.name != name:
             envelope = self._envelope = _Envelope(name, self.bytes)
-        text = json.dumps(given, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-        tail = f",{text[1:]}" if given else "}"
+        tail = f",{_FIELDS(given)[1:]}" if given else "}"
         return Composite(self, envelope, tail.encode(), incidental)
 
     def _codings(self, policy: Policy) -> tuple[str, ...]:
@@ -126,13 +128,21 @@ class Representation:
     def _whole(self, coding: str, policy: Policy) -> tuple[bytes, Fields]:
         content, etag = self._variant(coding)
         own = [("etag", etag), ("content-length", str(len(content)))]
-        return content, self._described(policy, coding) + own
+        return content, [*self._described(policy, coding), *own]
 
     def _described(self, policy: Policy, coding: str) -> Fields:
-        told = [("content-type", self.content_type)] if self.content_type else []
+        """Not to be changed: the same for all requests that are served in one way."""
+        told = self._told
+        if told is not None and told[0] == coding and told[1] is policy:
+            return told[2]
+        fields = [("content-type", self.content_type)] if self.content_type else []
         if coding != "identity":
-            told.append(("content-encoding", coding))
-        return told + self._aged(policy)
+            fields.append(("content-encoding", coding))
+        fields += self._aged(policy)
+        if self.stored_at is None:
+            # Requests differ by little, so the last way is mostly the next one, too.
+            self._told = (coding, policy, fields)
+        return fields
 
     def _aged(self, policy: Policy) -> Fields:
         if self.stored_at is None:

@@ -21,26 +21,38 @@ class RepresentationResponse(Response):  # type: ignore[misc, unused-ignore]
     """
 
     def __init__(self, content: Representation | Composite, policy: Policy = DEFAULT) -> None:
-        super().__init__()
+        # What Starlette's own constructor makes of nothing, without its fields for an empty body.
+        self.status_code = 200
+        self.background = None
+        self.body = b""
+        self.raw_headers = []
         self._content = content
         self._policy = policy
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         answer = await _answer(self._content, self._policy, scope)
-        names = {name for name, _ in answer.headers}
-        # What middleware and the route have put on the response stays.
-        mine = [(name.encode(), value.encode("latin-1")) for name, value in answer.headers]
-        others = [one for one in self.raw_headers if one[0].decode("latin-1") not in names]
-        others = [one for one in others if one[0] not in (b"content-length", b"content-type")]
-        begins = {"status": answer.status, "headers": mine + others}
-        await send({"type": "http.response.start"} | begins)
+        headers = [(name.encode(), value.encode("latin-1")) for name, value in answer.headers]
+        if self.raw_headers:
+            # What middleware and the route have put on the response stays.
+            names = {name for name, _ in headers} | {b"content-length", b"content-type"}
+            headers += [one for one in self.raw_headers if one[0] not in names]
+        begins = {"type": "http.response.start", "status": answer.status, "headers": headers}
+        await send(begins)
         await send({"type": "http.response.body", "body": answer.body})
         if self.background is not None:
             await self.background()
 
 
+# The fields of a request that decide over the answer. ASGI gives names in lower case.
+_ASKED = frozenset((b"accept-encoding", b"if-match", b"if-none-match"))
+
+
 async def _answer(content: Representation | Composite, policy: Policy, scope: Any) -> Answer:
-    headers = [(name.decode("latin-1"), text.decode("latin-1")) for name, text in scope["headers"]]
+    headers = [
+        (name.decode("latin-1"), text.decode("latin-1"))
+        for name, text in scope["headers"]
+        if name in _ASKED
+    ]
     answer = answer_now(content, policy, scope["method"], headers)
     if answer is not None:
         return answer

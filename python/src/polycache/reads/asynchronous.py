@@ -27,6 +27,7 @@ class AsyncCachedReads:
 
     def __init__(self, client: Any, options: dict[str, Any]) -> None:
         self._reads = Reads(client, options)
+        self._json = AsyncJson(self)
 
     def __getattr__(self, name: str) -> Callable[..., Coroutine[Any, Any, Any]]:
         reads = self._reads
@@ -53,7 +54,7 @@ class AsyncCachedReads:
     def json(self) -> "AsyncJson":
         """The same methods; each gives the JSON of the reply as bytes, encoded once for each
         change."""
-        return AsyncJson(self)
+        return self._json
 
     def forget(self, *keys: str | bytes) -> None:
         """Has reads of these keys read anew on this host: for what the program has just written."""
@@ -151,8 +152,6 @@ class AsyncCachedReads:
 class AsyncJson:
     """The methods of cached reads, which give a `polycache.http.Representation`."""
 
-    __slots__ = ("_outer",)
-
     def __init__(self, outer: AsyncCachedReads) -> None:
         self._outer = outer
 
@@ -171,4 +170,6 @@ class AsyncJson:
             landed = await outer._landed(call, name, args, options)
             return reads.represented(name, args, options, landed)
 
+        method.__name__ = name
+        self.__dict__[name] = method
         return method

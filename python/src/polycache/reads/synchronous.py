@@ -29,6 +29,7 @@ class CachedReads:
 
     def __init__(self, client: Any, options: dict[str, Any]) -> None:
         self._reads = Reads(client, options)
+        self._json = Json(self)
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
         reads = self._reads
@@ -55,7 +56,7 @@ class CachedReads:
     def json(self) -> "Json":
         """The same methods; each gives the JSON of the reply as bytes, encoded once for each
         change."""
-        return Json(self)
+        return self._json
 
     def forget(self, *keys: str | bytes) -> None:
         """Has reads of these keys read anew on this host: for what the program has just written."""
@@ -167,8 +168,6 @@ class CachedReads:
 class Json:
     """The methods of cached reads, which give a `polycache.http.Representation`."""
 
-    __slots__ = ("_outer",)
-
     def __init__(self, outer: CachedReads) -> None:
         self._outer = outer
 
@@ -187,4 +186,6 @@ class Json:
             landed = outer._landed(call, name, args, options)
             return reads.represented(name, args, options, landed)
 
+        method.__name__ = name
+        self.__dict__[name] = method
         return method
