@@ -25,6 +25,24 @@ class JsonTest < Minitest::Test
   end
 
   # spec/vectors/replies.json, as redis-client reads what a server sends.
+  # The library writes what is ordinary, our own code the rest: names that are text.
+  def test_ordinary_fields_are_written_alike
+    values = ["é\u2028</script>\"\\\u0001", "", 0, -1, (2**63) - 1, -(2**63), nil, true, false]
+    values.each do |value|
+      assert_equal Polycache::HTTP::Json.of({ "n" => 1, "é" => value }),
+                   Polycache::HTTP::Json.of({ n: 1, é: value }), value.inspect
+    end
+    others = ["\xff", "\xff".b, "a".encode("UTF-16LE"), 2**63, 1.5, 1e21, :symbol, Time.at(0)]
+    others.each do |value|
+      assert_equal Polycache::HTTP::Json.of({ "n" => value }),
+                   Polycache::HTTP::Json.of({ n: value }), value.inspect
+    end
+
+    assert_equal '{"1":0,"n":0}', Polycache::HTTP::Json.of({ n: 0, "1": 0 })
+    assert_equal '{"n":2}', Polycache::HTTP::Json.of({ n: 1, "n" => 2 })
+    assert_raises(Polycache::InvalidArgument) { Polycache::HTTP::Json.of({ n: Object.new }) }
+  end
+
   def test_replies_of_redis
     vectors = File.expand_path("../../../spec/vectors/replies.json", __dir__)
     JSON.parse(File.read(vectors)).each do |one|

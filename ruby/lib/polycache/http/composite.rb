@@ -45,10 +45,11 @@ module Polycache
       def whole(coding, policy)
         is_gzip = coding == "gzip"
         body = is_gzip ? @envelope.gzip(@tail) : @envelope.plain(@tail)
-        coded = is_gzip ? { "content-encoding" => "gzip" } : {}
-        length = { "content-length" => body.sum(&:bytesize).to_s }
-        described = @representation.around(policy).described
-        Variant::Whole.new({ **described, **coded, **tag, **length }, body)
+        fields = @representation.around(policy).described.dup
+        fields["content-encoding"] = "gzip" if is_gzip
+        fields["etag"] = etag if @incidental
+        fields["content-length"] = body.sum(&:bytesize).to_s
+        Variant::Whole.new(fields, body)
       end
 
       # @return [String]
