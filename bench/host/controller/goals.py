@@ -65,7 +65,7 @@ GOALS = [
     *_engine_goals("polycache"),
     *(_race_goal(operation) for operation in ("mixed", "put", "get")),
     _language_goal(
-        "Python get, share of py-lmdb's time, a transaction a read", "python", ("lmdb", "get"), 0.6
+        "Python get, share of py-lmdb's time, a transaction a read", "python", ("lmdb", "get"), 0.4
     ),
     _language_goal(
         "Node get, share of lmdb's time, its usual read",
