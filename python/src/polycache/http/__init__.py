@@ -5,7 +5,8 @@
 
 Needs no framework, and the native extension only for durations of a `CacheControl`;
 `polycache.http.starlette` and `polycache.http.django` write answers in the way of those,
-`polycache.http.wsgi` in that of WSGI.
+`polycache.http.wsgi` in that of WSGI. `polycache.http.asgi` and `polycache.http.wsgi` have a
+`ResponseCache`, a cache before an application.
 """
 
 from .answer import Answer

@@ -84,10 +84,14 @@ _NOTHING: Mapping[str, str] = {}
 
 
 def fields_of(headers: Headers) -> dict[str, str]:
-    """By name in lower case; fields of one name are a list (RFC 9110 5.3)."""
+    """By name in lower case; fields of one name are a list (RFC 9110 5.3), but for Cookie
+    (RFC 9113 8.2.3)."""
     pairs = headers.items() if isinstance(headers, Mapping) else headers
     fields: dict[str, str] = {}
     for name, value in pairs:
         key = name.lower()
-        fields[key] = f"{fields[key]}, {value}" if key in fields else value
+        if key in fields:
+            fields[key] += f"{'; ' if key == 'cookie' else ', '}{value}"
+        else:
+            fields[key] = value
     return fields

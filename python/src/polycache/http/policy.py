@@ -2,12 +2,14 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from copy import copy
 from typing import Any, Literal, TypedDict
 
 from ..durations import Duration
 from ..errors import InvalidArgument
 from .codings import CODINGS, KNOWN
 
+Fields = list[tuple[str, str]]
 _NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _VALUE = re.compile(r"[\t\x20-\x7e\x80-\xff]*")
 # What the answer itself says, or the server.
@@ -89,20 +91,26 @@ class Policy:
         if not isinstance(compress_from, int) or compress_from < 0:
             raise InvalidArgument("compress_from is a number of bytes")
         text = cache_control if isinstance(cache_control, str) else _text(cache_control)
-        self.always = [("cache-control", checked_value("cache-control", text))]
+        self.always: Fields = [("cache-control", checked_value("cache-control", text))]
         """Fields of every answer, 304 included (RFC 9110 15.4.5)."""
         self.codings = tuple(coding for coding in codings if coding in CODINGS)
         self.compress_from = compress_from
-        names = dict.fromkeys(_checked_name(name) for name in vary)
+        names = dict.fromkeys(checked_name(name) for name in vary)
         if self.codings:
             names["accept-encoding"] = None
         if names:
             self.always.append(("vary", ", ".join(names)))
         for given, value in (headers or {}).items():
-            name = _checked_name(given)
+            name = checked_name(given)
             if name in _OWN:
                 raise InvalidArgument(f"the field {name} is not set by headers")
             self.always.append((name, checked_value(name, value)))
+
+    def _with_fields(self, always: Fields) -> "Policy":
+        """The same codings, with other fields of every answer."""
+        policy = copy(self)
+        policy.always = always
+        return policy
 
 
 def _text(control: CacheControl) -> str:
@@ -119,20 +127,22 @@ def _text(control: CacheControl) -> str:
     said += [text for name, text in _FLAGS.items() if given.get(name)]
     for name, text in _TIMES.items():
         if given.get(name) is not None:
-            said.append(f"{text}={int(_seconds(given[name]))}")
+            said.append(f"{text}={int(seconds(given[name]))}")
     if not said:
         raise InvalidArgument("cache_control says nothing")
     return ", ".join(said)
 
 
-def _seconds(duration: Duration) -> float:
+def seconds(duration: Duration) -> float:
+    """Raises InvalidArgument for what is no duration."""
     # Only the native extension knows all forms of a duration.
     from .. import _native
 
     return _native.Reads.seconds(duration)
 
 
-def _checked_name(name: object) -> str:
+def checked_name(name: object) -> str:
+    """In lower case. Raises InvalidArgument for what is none."""
     if isinstance(name, str) and _NAME.fullmatch(name):
         return name.lower()
     raise InvalidArgument(f"{name!r} is no name of a header field")

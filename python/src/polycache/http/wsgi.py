@@ -1,4 +1,5 @@
-"""Representations as answers of WSGI servers (PEP 3333), and so of Flask's."""
+"""Representations as answers of WSGI servers (PEP 3333), and so of Flask's, and a cache before an
+application."""
 
 from collections.abc import Callable, Iterable
 from http import HTTPStatus
@@ -6,6 +7,10 @@ from typing import Any
 
 from .policy import DEFAULT, Policy
 from .representation import Composite, Representation
+from .response_cache.settings import ResponseCacheOptions
+from .response_cache.wsgi import ResponseCache
+
+__all__ = ["ResponseCache", "ResponseCacheOptions", "respond"]
 
 
 def respond(

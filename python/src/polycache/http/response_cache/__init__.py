@@ -1,0 +1,1 @@
+"""A cache before an application: `polycache.http.asgi` and `polycache.http.wsgi` have it."""
