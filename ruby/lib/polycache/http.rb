@@ -5,6 +5,7 @@ require_relative "http/endpoint"
 require_relative "http/policy"
 require_relative "http/problem"
 require_relative "http/representation"
+require_relative "http/response_cache"
 require_relative "http/stream_range"
 
 module Polycache

@@ -77,6 +77,18 @@ module Polycache
         raise InvalidArgument, "the field #{name} cannot be #{value.inspect}"
       end
 
+      # The same codings, with other fields of every answer.
+      # @api private
+      def with_fields(always)
+        policy = dup
+        policy.always = always.freeze
+        policy
+      end
+
+      protected
+
+      attr_writer :always
+
       private
 
       def check(codings, compress_from)
