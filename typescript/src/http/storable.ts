@@ -97,9 +97,16 @@ function freshness(
 function expires(headers: Headers, now: number): number | undefined {
   const text = headers.get('expires')
   if (text === null) return undefined
-  const until = Date.parse(text)
-  const date = Date.parse(headers.get('date') ?? '')
+  const until = timeOf(text)
+  const date = timeOf(headers.get('date') ?? '')
   return Number.isNaN(until) ? 0 : Math.floor((until - (Number.isNaN(date) ? now : date)) / 1000)
+}
+
+/** A date of HTTP (RFC 9110 5.6.7) in ms since 1970. `Date.parse` alone takes `0` for the year 2000. */
+function timeOf(text: string): number {
+  if (!/^[A-Z][a-z]+,? .*[0-9]{2}:[0-9]{2}:[0-9]{2}/.test(text)) return Number.NaN
+  // The oldest form names no zone, and means this one.
+  return Date.parse(text.endsWith(' GMT') ? text : `${text} GMT`)
 }
 
 /** How old an answer says that it is already. */
