@@ -20,6 +20,7 @@ export type Refusal =
   | 'no-cache'
   | 'vary'
   | 'content-encoding'
+  | 'event-stream'
   | 'no-lifetime'
   | 'too-large'
   | 'incomplete'
@@ -58,6 +59,8 @@ export function lifetimeOf(
   if (!isKeyed(headers.get('vary'), keyed)) return 'vary'
   // A body without a coding serves every client: we make the codings.
   if (headers.has('content-encoding')) return 'content-encoding'
+  // It never ends, and would be waited for.
+  if (/^text\/event-stream/i.test(headers.get('content-type') ?? '')) return 'event-stream'
   return freshness(status, headers, directives, defaults, now)
 }
 

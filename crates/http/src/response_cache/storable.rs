@@ -63,7 +63,18 @@ pub(super) fn lifetime_of(
     if fields.contains_key(header::CONTENT_ENCODING) {
         return Err("content-encoding");
     }
+    // It never ends, and would be waited for.
+    if is_event_stream(fields) {
+        return Err("event-stream");
+    }
     freshness(status, fields, &directives, defaults, now)
+}
+
+fn is_event_stream(fields: &HeaderMap) -> bool {
+    const TYPE: &[u8] = b"text/event-stream";
+    let said = list(fields, header::CONTENT_TYPE).unwrap_or_default();
+    said.get(..TYPE.len())
+        .is_some_and(|said| said.eq_ignore_ascii_case(TYPE))
 }
 
 /// Whether all that an answer was chosen by is in the key.

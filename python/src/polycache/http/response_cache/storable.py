@@ -63,6 +63,9 @@ def lifetime_of(
     # A body without a coding serves every client: we make the codings.
     if "content-encoding" in fields:
         return "content-encoding"
+    # It never ends, and would be waited for.
+    if fields.get("content-type", "").lower().startswith("text/event-stream"):
+        return "event-stream"
     return _freshness(status, fields, directives, defaults, now)
 
 

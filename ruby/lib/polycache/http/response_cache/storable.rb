@@ -46,6 +46,8 @@ module Polycache
           return "vary" unless keyed?(fields["vary"], keyed)
           # A body without a coding serves every client: we make the codings.
           return "content-encoding" if fields.key?("content-encoding")
+          # It never ends, and would be waited for.
+          return "event-stream" if fields["content-type"]&.match?(%r{\Atext/event-stream}i)
 
           freshness(status, fields, directives, defaults, now)
         end
