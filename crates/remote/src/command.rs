@@ -212,15 +212,20 @@ impl Command {
         self.visit(by_digest, |word| packing.word(word));
     }
 
-    /// All of them, one behind the other.
-    #[must_use]
-    pub fn pack_all(commands: &[Command], by_digest: bool) -> Vec<u8> {
+    /// Room enough for all of them.
+    pub(crate) fn packed_len(commands: &[Command], by_digest: bool) -> usize {
         let mut bytes = 0;
         for command in commands {
             bytes += 16;
             command.visit(by_digest, |word| bytes += word.len() + 16);
         }
-        let mut packed = Vec::with_capacity(bytes);
+        bytes
+    }
+
+    /// All of them, one behind the other.
+    #[must_use]
+    pub fn pack_all(commands: &[Command], by_digest: bool) -> Vec<u8> {
+        let mut packed = Vec::with_capacity(Command::packed_len(commands, by_digest));
         for command in commands {
             command.pack(by_digest, &mut packed);
         }

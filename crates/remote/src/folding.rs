@@ -1,51 +1,86 @@
-//! Many reads of one server as two commands (`spec/remote.md`, "Operations"): the first key's GETEX, which only a primary
-//! answers, and behind it one MGET of all others. A hundred GETEX cost the server half as much again.
+//! Reads of one server as one MGET (`spec/remote.md`, "Operations"), behind a command that only a primary answers: the first
+//! key's GETEX, or a SET. A hundred GETEX cost the server half as much again; the three questions of a single write or read cost
+//! it, and whoever packs and parses them, as much as the command that they go with.
 
 use crate::command::{Command, Packing, Verb};
 use crate::reply::Reply;
 
-/// Fewer are sent as they are.
-const FEWEST: usize = 8;
-
-/// How many replies [`fold_reads`] has.
-pub const FOLDED: usize = 2;
-
-/// The two commands, packed, if these only read whole keys and are many. All keys must be of one server.
-#[must_use]
-pub fn fold_reads(commands: &[Command]) -> Option<Vec<u8>> {
-    let only_reads = || commands.iter().all(|one| one.verb == Verb::Get);
-    if commands.len() < FEWEST || !only_reads() {
-        return None;
-    }
-    let (first, others) = commands.split_first()?;
-    let bytes: usize = commands.iter().map(|one| one.key.len() + 16).sum();
-    let mut packed = Vec::with_capacity(bytes + 64);
-    first.pack(true, &mut packed);
-    let mut packing = Packing(&mut packed);
-    packing.begin(1 + others.len());
-    packing.word(b"MGET");
-    for other in others {
-        packing.word(&other.key);
-    }
-    Some(packed)
+/// Commands of which the reads at the end are one MGET.
+#[derive(Debug)]
+pub struct Folded {
+    /// All of them, packed.
+    pub packed: Vec<u8>,
+    /// How many go before the MGET.
+    pub kept: usize,
+    /// How many reads it stands for.
+    folded: usize,
+    only_reads: bool,
 }
 
-/// The replies to each of the `count` reads; `None` where the user may not MGET, or a proxy answers it in a way of its
-/// own: then each read is sent.
+/// The commands with the reads at their end folded, where they can be. All keys must be of one server.
 #[must_use]
-pub fn unfold_reads(replies: Vec<Reply>, count: usize) -> Option<Vec<Reply>> {
-    let [first, others]: [Reply; FOLDED] = replies.try_into().ok()?;
-    match (&first, others) {
+pub fn fold_reads(commands: &[Command]) -> Option<Folded> {
+    let is_read = |one: &&Command| one.verb == Verb::Get;
+    let reads = commands.iter().rev().take_while(is_read).count();
+    let only_reads = reads == commands.len();
+    let kept = match only_reads {
+        true => 1,
+        false => commands.len() - reads,
+    };
+    let (before, folded) = commands.split_at_checked(kept)?;
+    let shows_primary = only_reads || before.iter().all(|one| one.verb == Verb::Set);
+    if folded.is_empty() || !shows_primary {
+        return None;
+    }
+    let names: usize = folded.iter().map(|one| one.key.len() + 16).sum();
+    let mut packed = Vec::with_capacity(Command::packed_len(before, true) + names + 32);
+    before.iter().for_each(|one| one.pack(true, &mut packed));
+    let mut packing = Packing(&mut packed);
+    packing.begin(1 + folded.len());
+    packing.word(b"MGET");
+    for read in folded {
+        packing.word(&read.key);
+    }
+    Some(Folded {
+        packed,
+        kept,
+        folded: folded.len(),
+        only_reads,
+    })
+}
+
+impl Folded {
+    /// How many replies there will be.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        self.kept + 1
+    }
+
+    /// The replies to each of the commands.
+    ///
+    /// # Errors
+    /// Those to what went before the MGET, where the user may not MGET, or a proxy answers it in a way of its own: then each
+    /// read is to be sent.
+    pub fn unfold(&self, mut replies: Vec<Reply>) -> Result<Vec<Reply>, Vec<Reply>> {
+        let folded = match replies.len() == self.count() {
+            true => replies.pop(),
+            false => None,
+        };
         // What refuses the first one may be a replica, whose answer to the MGET says nothing. Only another type is the
-        // first key's own matter: a replica would not have looked at it.
-        (Reply::Error(why), _) if !why.starts_with("WRONGTYPE") => Some(vec![first; count]),
-        (_, Reply::List(others)) if others.len() + 1 == count => {
-            let mut all = Vec::with_capacity(count);
-            all.push(first);
-            all.extend(others);
-            Some(all)
+        // first key's own matter: a replica would not have looked at it. (A write that is refused is no write, whatever the
+        // others say.)
+        if let (true, Some(Reply::Error(why))) = (self.only_reads, replies.first()) {
+            if !why.starts_with("WRONGTYPE") {
+                return Ok(vec![Reply::Error(why.clone()); self.kept + self.folded]);
+            }
         }
-        _ => None,
+        match folded {
+            Some(Reply::List(values)) if values.len() == self.folded => {
+                replies.extend(values);
+                Ok(replies)
+            }
+            _ => Err(replies),
+        }
     }
 }
 
@@ -56,6 +91,14 @@ mod tests {
     fn reads(count: usize) -> Vec<Command> {
         let key = |number| format!("k{number}").into_bytes();
         (0..count).map(|number| Command::get(key(number))).collect()
+    }
+
+    fn packed(commands: &[Command]) -> Option<String> {
+        fold_reads(commands).map(|folded| String::from_utf8(folded.packed).unwrap())
+    }
+
+    fn unfold(replies: Vec<Reply>, reads: usize) -> Result<Vec<Reply>, Vec<Reply>> {
+        fold_reads(&self::reads(reads)).unwrap().unfold(replies)
     }
 
     fn text(text: &str) -> Reply {
@@ -72,52 +115,74 @@ mod tests {
         for number in 1..9 {
             expected += &format!("$2\r\nk{number}\r\n");
         }
-        let folded = fold_reads(&reads(9)).unwrap();
-        assert_eq!(String::from_utf8(folded).unwrap(), expected);
+        assert_eq!(packed(&reads(9)).unwrap(), expected);
     }
 
     #[test]
-    fn few_reads_and_what_does_more_are_sent_as_they_are() {
-        assert_eq!(fold_reads(&reads(FEWEST - 1)), None);
-        let mut mixed = reads(20);
-        mixed.push(Command::get_header(b"k".to_vec()));
-        assert_eq!(fold_reads(&mixed), None);
+    fn the_questions_of_writes_are_one_mget_behind_them() {
+        let set = Command::set(b"k".to_vec(), b"v".to_vec(), None);
+        let commands = [&[set.clone(), set][..], &reads(2)].concat();
+        let expected = "*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$1\r\nv\r\n".repeat(2)
+            + "*3\r\n$4\r\nMGET\r\n$2\r\nk0\r\n$2\r\nk1\r\n";
+        assert_eq!(packed(&commands).unwrap(), expected);
+    }
+
+    #[test]
+    fn one_read_and_those_beside_what_a_replica_may_answer_are_sent_as_they_are() {
+        let header = Command::get_header(b"k".to_vec());
+        let script = Command::run(crate::Script::Add, b"k".to_vec(), vec![]);
+        for commands in [
+            vec![],
+            reads(1),
+            [reads(20), vec![header.clone()]].concat(),
+            [vec![header], reads(20)].concat(),
+            [vec![script], reads(20)].concat(),
+        ] {
+            assert_eq!(packed(&commands), None);
+        }
     }
 
     #[test]
     fn each_read_has_its_reply() {
         let replies = vec![text("a"), Reply::List(vec![Reply::Nil, text("c")])];
         let expected = vec![text("a"), Reply::Nil, text("c")];
-        assert_eq!(unfold_reads(replies, 3), Some(expected));
+        assert_eq!(unfold(replies, 3), Ok(expected));
     }
 
     #[test]
     fn what_a_replica_answers_is_nobodys_reply() {
         let refusal = error("READONLY You can't write against a read only replica.");
         let replies = vec![refusal.clone(), Reply::List(vec![text("b"), text("c")])];
-        assert_eq!(unfold_reads(replies, 3), Some(vec![refusal; 3]));
+        assert_eq!(unfold(replies, 3), Ok(vec![refusal; 3]));
     }
 
     #[test]
     fn another_type_is_the_first_keys_own_matter() {
         let wrong = error("WRONGTYPE Operation against a key holding the wrong kind of value");
-        let replies = vec![wrong.clone(), Reply::List(vec![text("b")])];
-        assert_eq!(unfold_reads(replies, 2), Some(vec![wrong, text("b")]));
+        let replies = vec![wrong.clone(), Reply::List(vec![text("b"), text("c")])];
+        assert_eq!(unfold(replies, 3), Ok(vec![wrong, text("b"), text("c")]));
     }
 
     #[test]
-    fn what_gives_no_list_is_asked_for_each_read() {
-        for replies in [
-            vec![
-                text("a"),
-                error("NOPERM this user has no permissions to run the 'mget' command"),
-            ],
-            vec![],
-            vec![text("a")],
-            vec![text("a"), text("b")],
-            vec![text("a"), Reply::List(vec![text("b")])],
+    fn what_gives_no_list_is_asked_for_by_each_read() {
+        for second in [
+            error("NOPERM this user has no permissions to run the 'mget' command"),
+            text("b"),
+            Reply::List(vec![text("b")]),
         ] {
-            assert_eq!(unfold_reads(replies, 3), None);
+            assert_eq!(unfold(vec![text("a"), second], 3), Err(vec![text("a")]));
+        }
+        assert_eq!(unfold(vec![text("a")], 3), Err(vec![text("a")]));
+    }
+
+    #[test]
+    fn a_write_keeps_its_own_reply() {
+        let set = Command::set(b"k".to_vec(), b"v".to_vec(), None);
+        let folded = fold_reads(&[vec![set], reads(2)].concat()).unwrap();
+        let refusal = error("READONLY You can't write against a read only replica.");
+        for own in [Reply::Status, refusal] {
+            let replies = vec![own.clone(), Reply::List(vec![Reply::Nil, text("b")])];
+            assert_eq!(folded.unfold(replies), Ok(vec![own, Reply::Nil, text("b")]));
         }
     }
 }

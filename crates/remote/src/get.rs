@@ -130,7 +130,7 @@ fn take<N: Near>(
     mut floors: Floors<N::Fence>,
     event: Event,
 ) -> Found {
-    let mut replies = match event.replies() {
+    let mut replies = match of_any_type(event).replies() {
         Ok(replies) => replies,
         Err(fault) => {
             floors.give_up(near);
@@ -143,6 +143,18 @@ fn take<N: Near>(
     let found = replies.pop().and_then(Reply::into_bytes);
     floors.take(near, replies);
     read(near, fence, found, floors.floor())
+}
+
+/// What another program keeps there in a type of its own is no value. An MGET says so by itself.
+fn of_any_type(mut event: Event) -> Event {
+    if let Event::Replies(replies) = &mut event {
+        if let Some(found) = replies.last_mut() {
+            if matches!(found, Reply::Error(why) if why.starts_with("WRONGTYPE")) {
+                *found = Reply::Nil;
+            }
+        }
+    }
+    event
 }
 
 /// What a reply to a read of the key means; makes a copy of a value, or voids what is there (R2).

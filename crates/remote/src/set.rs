@@ -55,7 +55,8 @@ impl<'a, Fence: Clone> Set<'a, Fence> {
                 let head = record::value_head(born, near.random());
                 let record = record::with_head(head, self.entry);
                 let px = record::time_to_live(self.entry, near.now());
-                let mut commands = Vec::with_capacity(1 + floors.len());
+                // And room for one more: the driver may ask who the database is.
+                let mut commands = Vec::with_capacity(2 + floors.len());
                 commands.push(Command::set(names.value.clone(), record, px));
                 floors.ask_behind(near, names, true, fresh, &mut commands);
                 self.state = State::Storing { head, floors };

@@ -9,9 +9,10 @@ use super::replies::{failure, has_code, reply, scan, scanned};
 use super::round_trip::round_trip;
 use super::transport::{by_digest_or_text, Ear, Failure, Transport};
 use polycache_host::PerProcess;
-use polycache_remote::{fold_reads, unfold_reads, Command, Map, Node, Reply, FOLDED};
+use polycache_remote::{fold_reads, Command, Map, Node, Reply};
 use redis::{Client, Connection, RedisError, RedisResult, Value};
 use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
 #[cfg(feature = "fibers")]
 use std::sync::Arc;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -69,6 +70,8 @@ pub(super) struct RedisRs<P> {
     pool: Pool,
     /// Where the last connection was made to.
     address: PerProcess<Mutex<String>>,
+    /// Whether the server refused an MGET, so that no reads are folded any more.
+    refuses_folded: AtomicBool,
     #[cfg(feature = "fibers")]
     endpoint: Option<Arc<Endpoint>>,
 }
@@ -87,6 +90,7 @@ impl<P: Primary> RedisRs<P> {
             primary,
             pool: Pool::default(),
             address: PerProcess::new(),
+            refuses_folded: AtomicBool::new(false),
         }
     }
 
@@ -198,18 +202,29 @@ impl<P: Primary> Transport for RedisRs<P> {
     fn send(&self, commands: &[Command], timeout: Duration) -> Result<Vec<Reply>, Failure> {
         let deadline = Deadline::after(timeout);
         // One connection, and the server goes through its commands in their order.
-        if let Some(packed) = fold_reads(commands) {
-            let replies = self.exchange(packed, FOLDED, true, deadline);
-            let replies = replies.map_err(failure)?.into_iter().map(reply).collect();
-            if let Some(unfolded) = unfold_reads(replies, commands.len()) {
-                return Ok(unfolded);
-            }
-        }
         let reads = commands.iter().all(Command::reads);
+        let ask = |packed, count, reads| -> Result<Vec<Reply>, Failure> {
+            let replies = self.exchange(packed, count, reads, deadline);
+            Ok(replies.map_err(failure)?.into_iter().map(reply).collect())
+        };
+        let may_fold = !self.refuses_folded.load(Ordering::Relaxed);
+        if let Some(mut folded) = may_fold.then(|| fold_reads(commands)).flatten() {
+            let packed = std::mem::take(&mut folded.packed);
+            let replies = match folded.unfold(ask(packed, folded.count(), reads)?) {
+                Ok(replies) => return Ok(replies),
+                Err(replies) => replies,
+            };
+            // A write is not sent again.
+            self.refuses_folded.store(true, Ordering::Relaxed);
+            let folded = &commands[folded.kept..];
+            let packed = Command::pack_all(folded, true);
+            let mut replies = replies;
+            replies.extend(ask(packed, folded.len(), true)?);
+            return Ok(replies);
+        }
         by_digest_or_text(|by_digest| {
             let packed = Command::pack_all(commands, by_digest);
-            let replies = self.exchange(packed, commands.len(), reads, deadline);
-            Ok(replies.map_err(failure)?.into_iter().map(reply).collect())
+            ask(packed, commands.len(), reads)
         })
     }
 

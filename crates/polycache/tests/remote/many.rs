@@ -3,6 +3,7 @@
 use crate::hosts::{everywhere, host, host_with, listens, options, somewhere, SECOND};
 use crate::nodes::Cluster;
 use crate::process::until;
+use crate::server::Server;
 use polycache::{Cache, Error};
 use std::collections::HashMap;
 use std::time::Duration;
@@ -241,8 +242,33 @@ fn many_keys_are_read_by_two_commands() {
     });
 }
 
+/// How often the server executed the commands of these names.
+fn executed<const N: usize>(server: &Server, names: [&str; N]) -> [u64; N] {
+    let told: String = server.ask("INFO commandstats").unwrap();
+    names.map(|name| {
+        let counted = told.split(&format!("cmdstat_{name}:calls=")).nth(1);
+        let counted = counted.and_then(|behind| behind.split(',').next());
+        counted.map_or(0, |count| count.parse().unwrap())
+    })
+}
+
 #[test]
-fn many_keys_are_read_one_by_one_without_the_right_to_mget() {
+fn a_key_is_set_and_read_by_two_commands() {
+    somewhere(|server| {
+        let cache = reads_through(server.url());
+        cache.set("k", &1).unwrap();
+        let counted = || executed(&server, ["getex", "mget"]);
+        let before = counted();
+        cache.set("k", &2).unwrap();
+        assert_eq!(cache.get("k").unwrap(), Some(2));
+        let now = counted();
+        // The set asks by the second command of its round trip, and the get by both of its.
+        assert_eq!([now[0] - before[0], now[1] - before[1]], [1, 2]);
+    });
+}
+
+#[test]
+fn keys_are_read_one_by_one_without_the_right_to_mget() {
     somewhere(|server| {
         let cache = reads_through(server.url());
         let names = names(20);
@@ -251,6 +277,39 @@ fn many_keys_are_read_one_by_one_without_the_right_to_mget() {
             .ask::<redis::Value>("ACL SETUSER default -mget")
             .unwrap();
         assert_eq!(cache.get_many::<usize, _>(&names).unwrap().len(), 20);
+    });
+}
+
+#[test]
+fn a_write_is_stored_once_without_the_right_to_mget() {
+    somewhere(|server| {
+        let cache = reads_through(server.url());
+        cache.set("warm", &0).unwrap();
+        server
+            .ask::<redis::Value>("ACL SETUSER default -mget")
+            .unwrap();
+        let [before] = executed(&server, ["set"]);
+        for value in 0..5 {
+            cache.set("k", &value).unwrap();
+            assert_eq!(cache.get("k").unwrap(), Some(value));
+        }
+        let [after] = executed(&server, ["set"]);
+        // The process tells who lives here now and then, by another SET.
+        assert!((5..=6).contains(&(after - before)), "{}", after - before);
+    });
+}
+
+#[test]
+fn what_another_program_keeps_in_a_type_of_its_own_is_missed() {
+    somewhere(|server| {
+        let cache = reads_through(server.url());
+        cache.set("warm", &0).unwrap();
+        server
+            .ask::<redis::Value>("HSET polycache:::k field value")
+            .unwrap();
+        assert_eq!(cache.get::<u64>("k").unwrap(), None);
+        assert!(!cache.has("k").unwrap());
+        assert_eq!(cache.ttl("k").unwrap(), None);
     });
 }
 
