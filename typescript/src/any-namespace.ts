@@ -229,5 +229,5 @@ export interface Several {
   set(entries: Iterable<readonly [Key, unknown]>, options: SetOptions | undefined): Promise<void>
   delete(keys: Iterable<Key>): Promise<number>
   deletePrefix(prefix: Key): Promise<number>
-  keys(prefix: Key): AsyncGenerator<Key, void, undefined>
+  keys(prefix: Key): AsyncIterableIterator<Key, void>
 }

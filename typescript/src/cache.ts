@@ -29,6 +29,7 @@ import {
   type SetOptions,
   ttlOf,
 } from './options.ts'
+import { promised } from './promised.ts'
 import type { MachineStats, RemoteStats, Stats, Usage } from './stats.ts'
 import { uncloneable } from './uncloneable.ts'
 
@@ -111,8 +112,8 @@ export class Cache extends AtomicOperations {
   }
 
   /** Like `getSync`. */
-  async get<T = unknown>(key: Key): Promise<T | undefined> {
-    return this.#awaited.get(key) as T | undefined
+  get<T = unknown>(key: Key): Promise<T | undefined> {
+    return promised(() => this.#awaited.get(key) as T | undefined)
   }
 
   /**
@@ -139,8 +140,8 @@ export class Cache extends AtomicOperations {
   }
 
   /** Like `setSync`. */
-  async set(key: Key, value: unknown, options?: SetOptions): Promise<void> {
-    return this.#awaited.put(key, value, options)
+  set(key: Key, value: unknown, options?: SetOptions): Promise<void> {
+    return promised(() => this.#awaited.put(key, value, options))
   }
 
   /**
@@ -180,8 +181,8 @@ export class Cache extends AtomicOperations {
   }
 
   /** Like `deleteSync`. */
-  async delete(key: Key): Promise<boolean> {
-    return this.#awaited.delete(key)
+  delete(key: Key): Promise<boolean> {
+    return promised(() => this.#awaited.delete(key))
   }
 
   /** Whether the key has an entry; its value is not decoded. */
@@ -190,8 +191,8 @@ export class Cache extends AtomicOperations {
   }
 
   /** Like `hasSync`. */
-  async has(key: Key): Promise<boolean> {
-    return this.#awaited.has(key)
+  has(key: Key): Promise<boolean> {
+    return promised(() => this.#awaited.has(key))
   }
 
   /** Milliseconds that the key's entry has left, `Infinity` when it does not expire; undefined when there is none. */
@@ -200,8 +201,8 @@ export class Cache extends AtomicOperations {
   }
 
   /** Like `ttlSync`. */
-  async ttl(key: Key): Promise<number | undefined> {
-    return this.#awaited.ttl(key)
+  ttl(key: Key): Promise<number | undefined> {
+    return promised(() => this.#awaited.ttl(key))
   }
 
   /**

@@ -14,7 +14,7 @@ export function alsoAwaited(keys: IterableIterator<Key>): Keys {
 }
 
 /** Keys that a server is asked for. */
-export function awaitedOnly(keys: AsyncGenerator<Key, void, undefined>): Keys {
+export function awaitedOnly(keys: AsyncIterableIterator<Key, void>): Keys {
   const refuse = (): never => {
     throw new InvalidArgument('a cache with `remote` answers asynchronously: use for await')
   }

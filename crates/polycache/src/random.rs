@@ -1,5 +1,7 @@
 //! Random numbers that are not secret: fast, and each thread's own.
 
+#[cfg(any(feature = "bindings", feature = "remote"))]
+use polycache_host::PerProcess;
 use std::cell::Cell;
 use std::hash::{BuildHasher, RandomState};
 
@@ -23,12 +25,28 @@ pub(crate) fn random() -> u64 {
     })
 }
 
+/// The number of this process, which the system is asked for once: a system call for each write took as long as the rest
+/// of its head.
+#[cfg(any(feature = "bindings", feature = "remote"))]
+pub(crate) fn process() -> u32 {
+    struct Process(u32);
+
+    impl Default for Process {
+        fn default() -> Process {
+            Process(std::process::id())
+        }
+    }
+
+    static PROCESS: PerProcess<Process> = PerProcess::new();
+    PROCESS.get().0
+}
+
 /// A random number that no other process draws either: a forked child has its parent's state, and must not write
 /// what looks like its parent's writes.
 #[cfg(any(feature = "bindings", feature = "remote"))]
 pub(crate) fn mark() -> u64 {
     let time = polycache_host::monotonic().as_nanos() as u64;
-    let process = u64::from(std::process::id());
+    let process = u64::from(process());
     random() ^ (process << 32 ^ time).wrapping_mul(0x9E37_79B9_7F4A_7C15)
 }
 

@@ -37,6 +37,11 @@ impl<const N: usize> Call<N> {
         Ok(Call { env, arguments })
     }
 
+    /// The environment of the call.
+    pub fn env(&self) -> sys::napi_env {
+        self.env
+    }
+
     /// The argument as an unsigned integer.
     #[inline(always)]
     pub fn integer(&self, place: usize) -> Result<u32> {
@@ -125,6 +130,31 @@ impl<const N: usize> Call<N> {
             // SAFETY: as for `bytes`; no slice of this array is alive, and the source is Rust's own.
             unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), data.cast(), bytes.len()) };
         }
+        Ok(())
+    }
+
+    /// Copies bytes into a Uint8Array, behind others; false when it has no room for them.
+    #[inline(always)]
+    pub fn fill_bytes_at(&self, place: usize, from: usize, bytes: &[u8]) -> Result<bool> {
+        let (data, length) = self.array(place, sys::TypedarrayType::uint8_array)?;
+        if from + bytes.len() > length {
+            return Ok(false);
+        }
+        // SAFETY: as for `fill_bytes`.
+        unsafe {
+            ptr::copy_nonoverlapping(bytes.as_ptr(), data.cast::<u8>().add(from), bytes.len());
+        }
+        Ok(true)
+    }
+
+    /// Copies numbers to the beginning of a Float64Array, which has room for them.
+    pub fn fill_numbers(&self, place: usize, numbers: &[f64]) -> Result<()> {
+        let (data, length) = self.array(place, sys::TypedarrayType::float64_array)?;
+        if numbers.len() > length {
+            return Err(error::invalid("an array has no room for the numbers"));
+        }
+        // SAFETY: as for `fill_bytes`; such an array is aligned for its elements.
+        unsafe { ptr::copy_nonoverlapping(numbers.as_ptr(), data.cast(), numbers.len()) };
         Ok(())
     }
 

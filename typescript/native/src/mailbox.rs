@@ -1,26 +1,32 @@
-//! Answers to a thread of JavaScript that asked: it settles its promises. They come from other threads, or from fibers of
-//! this one.
+//! Answers to a thread of JavaScript that asked. They come from other threads, or from fibers of this one.
 //!
-//! A thread-safe function of napi-rs for each promise would open an event of libuv each time; here an environment has
-//! one, and what came while it slept is settled in one go.
+//! JavaScript keeps the promises, by tickets, and is told in one call of all that was answered (`src/remote/sockets.ts`): a
+//! promise of Node-API's for each call, and an ArrayBuffer for each answer, took longer than the calls themselves. An
+//! environment has one thread-safe function: one for each promise would open an event of libuv each time.
 
+use crate::call::Call;
+use crate::slab::Slab;
 use crate::{error, remote, sockets, workers};
-use napi::{check_status, sys, JsError, Result};
+use napi::{check_status, sys, Result};
 use polycache::bindings::remote::fibers;
 use std::cell::RefCell;
+use std::collections::VecDeque;
 use std::ffi::c_void;
 use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::ptr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// What a promise is settled with, made on its own thread.
-pub(crate) type Answer = Box<dyn FnOnce(sys::napi_env) -> Result<sys::napi_value> + Send>;
-
-/// A promise's end that settles it.
-struct Deferred(sys::napi_deferred);
-
-// SAFETY: other threads only hand it back to the one that made it.
-unsafe impl Send for Deferred {}
+/// What a promise is settled with.
+pub(crate) enum Answer {
+    /// `undefined`.
+    Nothing,
+    Boolean(bool),
+    Number(f64),
+    /// An ArrayBuffer, or what JavaScript makes of the bytes while it is told of them.
+    Bytes(Vec<u8>),
+    /// Made on its own thread.
+    Made(Box<dyn FnOnce(sys::napi_env) -> Result<sys::napi_value> + Send>),
+}
 
 /// What wakes the thread.
 struct Wakes(sys::napi_threadsafe_function);
@@ -32,7 +38,7 @@ unsafe impl Send for Wakes {}
 struct Inside {
     /// `None` once the environment ends.
     wakes: Option<Wakes>,
-    answers: Vec<(Deferred, Result<Answer>)>,
+    answers: Vec<(u32, Result<Answer>)>,
     /// Promises that are not settled yet: they keep the program alive.
     pending: usize,
 }
@@ -53,12 +59,12 @@ impl Mailbox {
     }
 
     /// From any thread. Once the environment has ended nobody waits for it.
-    fn post(&self, deferred: Deferred, answer: Result<Answer>) {
+    fn post(&self, ticket: u32, answer: Result<Answer>) {
         let mut inside = self.lock();
         let is_first = inside.answers.is_empty();
         let Some(wakes) = &inside.wakes else { return };
         let wakes = wakes.0;
-        inside.answers.push((deferred, answer));
+        inside.answers.push((ticket, answer));
         if is_first {
             // SAFETY: it is there while it is in the box, and the box is locked.
             unsafe {
@@ -72,28 +78,37 @@ impl Mailbox {
     }
 }
 
+/// A ticket, in the order of the answers.
+struct Settled {
+    mailbox: Arc<Mailbox>,
+    ticket: u32,
+    answer: Result<Answer>,
+}
+
+/// What became of a ticket that JavaScript has.
+enum Ticket {
+    Open,
+    /// Told of as one that it must ask for.
+    Answered(Result<Answer>),
+}
+
 thread_local! {
     /// Usually one: a test runner may have several contexts in a thread.
     static MAILBOXES: RefCell<Vec<Arc<Mailbox>>> = const { RefCell::new(Vec::new()) };
-    /// Answers of fibers, which may not settle a promise: the engine minds on which stack it is called.
-    static HERE: RefCell<Vec<OfFiber>> = const { RefCell::new(Vec::new()) };
+    static TICKETS: RefCell<Slab<Ticket>> = const { RefCell::new(Slab::new()) };
+    /// What was answered, and was not told yet.
+    static HERE: RefCell<VecDeque<Settled>> = const { RefCell::new(VecDeque::new()) };
 }
 
-type OfFiber = (Arc<Mailbox>, Deferred, Result<Answer>);
-
-/// Begins a job, on a fiber or on another thread. The promise of its answer.
+/// Begins a job, on a fiber or on another thread. Its ticket; JavaScript asks for answers once the running code is through,
+/// since the job may be over already.
 pub(crate) fn begin(
     env: sys::napi_env,
     on_fiber: bool,
     job: impl FnOnce() -> Result<Answer> + Send + 'static,
-) -> Result<sys::napi_value> {
+) -> Result<u32> {
     let mailbox = mailbox(env)?;
-    let mut deferred = ptr::null_mut();
-    let mut promise = ptr::null_mut();
-    // SAFETY: the environment is the one that the engine is in.
-    let status = unsafe { sys::napi_create_promise(env, &mut deferred, &mut promise) };
-    check_status!(status, "cannot make a promise")?;
-    let deferred = Deferred(deferred);
+    let ticket = TICKETS.with_borrow_mut(|all| all.add(Ticket::Open));
     keep_alive(&mailbox, |pending| pending + 1);
     let job = move || {
         let answer = catch_unwind(AssertUnwindSafe(job));
@@ -102,14 +117,18 @@ pub(crate) fn begin(
     if on_fiber && fibers::has_room() {
         fibers::start(move || {
             let answer = job();
-            HERE.with_borrow_mut(|here| here.push((mailbox, deferred, answer)));
+            HERE.with_borrow_mut(|here| {
+                here.push_back(Settled {
+                    mailbox,
+                    ticket,
+                    answer,
+                });
+            });
         });
-        settle_here();
-        sockets::wake(env);
     } else {
-        workers::run(move || mailbox.post(deferred, job()));
+        workers::run(move || mailbox.post(ticket, job()));
     }
-    Ok(promise)
+    Ok(ticket)
 }
 
 /// Changes the number of promises that are not settled.
@@ -193,10 +212,14 @@ unsafe extern "C" fn end(context: *mut c_void) {
     drop(inside);
     sockets::end(mailbox.env);
     remote::end_all();
+    let _ = HERE.try_with(|here| {
+        here.borrow_mut()
+            .retain(|one| one.mailbox.env != mailbox.env)
+    });
     let _ = MAILBOXES.try_with(|all| all.borrow_mut().retain(|one| one.env != mailbox.env));
 }
 
-/// Settles what came, on the environment's thread.
+/// Other threads answered.
 unsafe extern "C" fn deliver(
     env: sys::napi_env,
     _: sys::napi_value,
@@ -206,36 +229,104 @@ unsafe extern "C" fn deliver(
     if env.is_null() {
         return;
     }
-    // SAFETY: `make` gave one away for good.
-    let mailbox = unsafe { &*context.cast_const().cast::<Mailbox>() };
+    // SAFETY: `make` gave one away for good. That one stays.
+    let mailbox = unsafe {
+        let mailbox = context.cast_const().cast::<Mailbox>();
+        Arc::increment_strong_count(mailbox);
+        Arc::from_raw(mailbox)
+    };
     let answers = std::mem::take(&mut mailbox.lock().answers);
-    keep_alive(mailbox, |pending| pending.saturating_sub(answers.len()));
-    for (deferred, answer) in answers {
-        settle(env, deferred, answer);
-    }
+    HERE.with_borrow_mut(|here| {
+        here.extend(answers.into_iter().map(|(ticket, answer)| Settled {
+            mailbox: mailbox.clone(),
+            ticket,
+            answer,
+        }));
+    });
+    sockets::wake(env);
 }
 
-fn settle(env: sys::napi_env, Deferred(deferred): Deferred, answer: Result<Answer>) {
-    let made = answer.and_then(|answer| answer(env));
-    // SAFETY: each is settled once, in its own environment, on its thread.
-    unsafe {
-        match made {
-            Ok(value) => sys::napi_resolve_deferred(env, deferred, value),
-            Err(failure) => {
-                sys::napi_reject_deferred(env, deferred, JsError::from(failure).into_value(env))
+/// How many answers were not told yet.
+pub(crate) fn untold() -> usize {
+    HERE.with_borrow(VecDeque::len)
+}
+
+/// How JavaScript is told of an answer, beside the number, or the length of the bytes.
+mod told {
+    pub const NOTHING: f64 = 0.0;
+    pub const FALSE: f64 = 1.0;
+    pub const TRUE: f64 = 2.0;
+    pub const NUMBER: f64 = 3.0;
+    pub const BYTES: f64 = 4.0;
+    /// It is asked for by [`take`].
+    pub const OTHER: f64 = 5.0;
+}
+
+/// Numbers for each answer: ticket, kind, value.
+const EACH: usize = 3;
+/// Answers that are told of at once; there may be more.
+const MOST: usize = 64;
+
+/// Tells of answers: writes the Float64Array at the first place, of room for so many, and the bytes of those that have some,
+/// one behind the other, into the Uint8Array at the second. How many. Outside of fibers.
+pub(crate) fn tell<const N: usize>(call: &Call<N>, answers: usize, bytes: usize) -> Result<u32> {
+    let mut all = [0.0; MOST * EACH];
+    let (mut count, mut used) = (0, 0);
+    while count < MOST {
+        let Some(settled) = HERE.with_borrow_mut(VecDeque::pop_front) else {
+            break;
+        };
+        let Settled {
+            mailbox,
+            ticket,
+            answer,
+        } = settled;
+        if mailbox.env != call.env() {
+            mailbox.post(ticket, answer);
+            continue;
+        }
+        keep_alive(&mailbox, |pending| pending.saturating_sub(1));
+        let (kind, value) = match answer {
+            Ok(Answer::Nothing) => (told::NOTHING, 0.0),
+            Ok(Answer::Boolean(false)) => (told::FALSE, 0.0),
+            Ok(Answer::Boolean(true)) => (told::TRUE, 0.0),
+            Ok(Answer::Number(number)) => (told::NUMBER, number),
+            Ok(Answer::Bytes(some)) if call.fill_bytes_at(bytes, used, &some)? => {
+                used += some.len();
+                (told::BYTES, some.len() as f64)
+            }
+            other => {
+                TICKETS.with_borrow_mut(|all| {
+                    if let Some(its) = all.get(ticket) {
+                        *its = Ticket::Answered(other);
+                    }
+                });
+                (told::OTHER, 0.0)
             }
         };
+        if kind != told::OTHER {
+            TICKETS.with_borrow_mut(|all| all.remove(ticket));
+        }
+        all[count * EACH..][..EACH].copy_from_slice(&[f64::from(ticket), kind, value]);
+        count += 1;
     }
+    if count > 0 {
+        call.fill_numbers(answers, &all[..count * EACH])?;
+    }
+    Ok(count as u32)
 }
 
-/// Settles what fibers of this thread answered. Outside of fibers.
-pub(crate) fn settle_here() {
-    for (mailbox, deferred, answer) in HERE.take() {
-        // Else its environment has ended.
-        if mailbox.lock().wakes.is_some() {
-            keep_alive(&mailbox, |pending| pending.saturating_sub(1));
-            settle(mailbox.env, deferred, answer);
-        }
+/// The answer to a ticket that is told of as another one; thrown if it is an error.
+pub(crate) fn take(env: sys::napi_env, ticket: u32) -> Result<sys::napi_value> {
+    match TICKETS.with_borrow_mut(|all| all.remove(ticket)) {
+        Some(Ticket::Answered(answer)) => match answer? {
+            Answer::Bytes(bytes) => array_buffer(env, &bytes),
+            Answer::Made(make) => make(env),
+            Answer::Nothing | Answer::Boolean(_) | Answer::Number(_) => {
+                Err(error::invalid("the answer was told"))
+            }
+        },
+        Some(Ticket::Open) | None => Err(error::invalid("no such answer")),
     }
 }
 

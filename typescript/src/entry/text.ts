@@ -1,6 +1,9 @@
 import { MalformedEntry } from '../more-errors.ts'
 import type { Scratch } from './scratch.ts'
 
+/** Where text is. */
+export type TextRoom = Pick<Scratch, 'bytes' | 'buffer'>
+
 const { fromCharCode } = String
 /** Text of at most so many bytes is made character by character. */
 const FEW = 8
@@ -11,7 +14,7 @@ const strict = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
  * The text in a range of UTF-8 bytes.
  * @throws MalformedEntry when they are not UTF-8.
  */
-export function readText(scratch: Scratch, from: number, to: number): string {
+export function readText(scratch: TextRoom, from: number, to: number): string {
   if (to - from <= FEW) {
     const short = shortText(scratch.bytes, from, to)
     if (short !== undefined) return short
@@ -46,7 +49,7 @@ function shortText(b: Uint8Array, at: number, to: number): string | undefined {
   }
 }
 
-function readStrictly(scratch: Scratch, from: number, to: number): string {
+function readStrictly(scratch: TextRoom, from: number, to: number): string {
   try {
     return strict.decode(scratch.bytes.subarray(from, to))
   } catch {

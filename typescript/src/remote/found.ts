@@ -1,7 +1,8 @@
 import type { Found } from '../any-namespace.ts'
 import type { Key } from '../key.ts'
+import { asked } from './answers.ts'
 import type { RemoteNamespace } from './namespace.ts'
-import { asked, type NativeFound } from './native.ts'
+import type { NativeFound } from './native.ts'
 
 /** What an update found on a server. */
 export class RemoteFound implements Found {

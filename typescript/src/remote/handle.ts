@@ -9,9 +9,10 @@ import { Closed } from '../more-errors.ts'
 import type { WaitingOptions } from '../options.ts'
 import type { MachineStats, RemoteStats, Usage } from '../stats.ts'
 import type { StoreErrors } from '../unstored.ts'
+import { asked } from './answers.ts'
 import { RemoteCounts } from './counts.ts'
 import type { RemoteLock } from './lock.ts'
-import { asked, type NativeRemote, type RemoteOperations, type RemoteOptions } from './native.ts'
+import type { NativeRemote, RemoteOperations, RemoteOptions } from './native.ts'
 import { serveSockets } from './sockets.ts'
 
 /** The callbacks of this isolate. */
@@ -34,6 +35,8 @@ export class RemoteHandle implements AnyHandle {
   readonly bounds: Bounds | undefined
   /** Those that it has. */
   readonly locks: Set<RemoteLock> = new Set()
+  /** Whether no copy of this host is ever served. */
+  readonly readsThrough: boolean
   readonly #hasDirectory: boolean
   watch: Watching | undefined
   closed = false
@@ -55,6 +58,7 @@ export class RemoteHandle implements AnyHandle {
     this.clock = clock
     this.memory = memory && new MemoryOverRemote(operations, this.native.number, memory, types)
     this.bounds = memory?.bounds
+    this.readsThrough = options.maxStaleness === 0
     this.#hasDirectory = options.path !== undefined
     this.leaseTimeout = waiting.leaseTimeout
     this.waitTimeout = waiting.waitTimeout

@@ -1,8 +1,9 @@
 import { type Brought, HIT, LOAD, type Load, TIMED_OUT } from '../flight.ts'
 import { LOAD_NOW, typed, WAITED_IN_VAIN, WAITS } from '../host/native.ts'
 import type { Key } from '../key.ts'
+import { asked } from './answers.ts'
 import type { RemoteNamespace } from './namespace.ts'
-import { asked, type NativeLoad } from './native.ts'
+import type { NativeLoad } from './native.ts'
 
 /** The machine of a load whose key is on a server: see `native/src/remote/loads.rs`. */
 export class RemoteLoad implements Load {
@@ -83,7 +84,7 @@ export class RemoteLoad implements Load {
     this.#load = undefined
     const { calls } = this.#namespace
     const key = this.#key
-    const end = async () => this.#namespace.within(key, (at) => calls.loadEnd(...at, load))
+    const end = async () => asked(this.#namespace.within(key, (at) => calls.loadEnd(...at, load)))
     // Nobody waits for it: without an answer the load ends with this process, or by its time.
     if (this.#step === undefined) end().catch(() => {})
     else this.#step.then(end, end).catch(() => {})

@@ -2,8 +2,8 @@ import { InvalidArgument } from '../errors.ts'
 import { WAITED_IN_VAIN, WAITS } from '../host/native.ts'
 import type { Key } from '../key.ts'
 import type { Lock } from '../lease.ts'
+import { asked } from './answers.ts'
 import type { RemoteNamespace } from './namespace.ts'
-import { asked } from './native.ts'
 
 /** The lock of a key's name on a server. */
 export class RemoteLock implements Lock {

@@ -26,11 +26,12 @@ import type { MemoryOverRemote } from '../memory/over-remote.ts'
 import { finish, type SlotsByKey } from '../memory/over-tier.ts'
 import { namespacePrefix } from '../namespace.ts'
 import { type ExpiryOptions, type SetOptions, ttlFrom, ttlOf } from '../options.ts'
+import { type Asked, asked, type Use, used } from './answers.ts'
 import { RemoteFound } from './found.ts'
 import type { RemoteHandle } from './handle.ts'
 import { RemoteLoad } from './load.ts'
 import { RemoteLock } from './lock.ts'
-import { type At, asked, MISS, type NativeRemote, type RemoteOperations } from './native.ts'
+import { type At, MISS, type NativeRemote, type RemoteOperations } from './native.ts'
 import { RemoteOrigin } from './origin.ts'
 import { RemoteSeveral } from './several.ts'
 
@@ -53,7 +54,7 @@ const origin = new RemoteOrigin()
 const FACTS = 48
 
 /** A payload that was written, for the native call that follows at once. */
-export type Call<R> = (at: At, payload: Uint8Array, measured: number) => Promise<R>
+export type Call<R> = (at: At, payload: Uint8Array, measured: number) => Asked<R>
 
 /** The operations on the keys of one namespace, on the way to a server. */
 export class RemoteNamespace implements AwaitedNamespace {
@@ -67,9 +68,13 @@ export class RemoteNamespace implements AwaitedNamespace {
   /** Its number, for the callbacks. */
   readonly number: number
   readonly #key: KeyBuffer
-  readonly #writers: WriterPool
+  readonly writers: WriterPool
   readonly #memory: MemoryOverRemote | undefined
   readonly #slotsByKey: SlotsByKey
+  /** Decodes what the native part tells of. */
+  readonly use: Use<unknown>
+  /** And hands it out: at once, but for registered types, whose `decode` is the program's. */
+  readonly #useAndFinish: Use<unknown>
   readonly #reviving: { readonly types: Types | undefined; readonly isClosed: () => boolean }
 
   constructor(handle: RemoteHandle, parts: readonly string[], settings: RemoteDefaults) {
@@ -81,10 +86,17 @@ export class RemoteNamespace implements AwaitedNamespace {
     this.native = guarded(() => parts.reduce((outer, part) => outer.nested(part), handle.native))
     this.number = this.native.number
     this.#key = new KeyBuffer(namespacePrefix(parts))
-    this.#writers = new WriterPool(settings.serializer, settings.types)
+    this.writers = new WriterPool(settings.serializer, settings.types)
     this.#memory = handle.memory
     this.#slotsByKey = handle.memory?.slotsOf(this.#key.prefix) ?? new Map()
     this.#reviving = { types: settings.types, isClosed: () => handle.closed }
+    const { maxValue } = settings
+    this.use = (room, from, to) => readPayload(room.bytes[from], room, from + 1, to, maxValue)
+    this.#useAndFinish = (room, from, to) => {
+      const value = this.use(room, from, to)
+      if (!(value instanceof Unrevived)) return this.finish(value)
+      return Promise.resolve(value).then((value) => this.finish(value))
+    }
     this.several = new RemoteSeveral(this)
   }
 
@@ -102,6 +114,10 @@ export class RemoteNamespace implements AwaitedNamespace {
   #findCopy(key: Key, isNew: boolean): unknown {
     this.checkKey(key)
     this.handle.setTime()
+    if (this.handle.readsThrough) {
+      this.forget(key)
+      return undefined
+    }
     const { bytes, from, to } = this.#key
     for (;;) {
       const length = this.#near(bytes, from, to)
@@ -142,13 +158,19 @@ export class RemoteNamespace implements AwaitedNamespace {
 
   get(key: Key): unknown {
     const value = this.find(key)
-    return value === undefined ? this.#read(this.calls.get(...this.at(key))) : value
+    return value === undefined ? this.#ask() : value
+  }
+
+  /** Asks for the key that was just looked for. */
+  #ask(): Promise<unknown> {
+    const { bytes, from, to } = this.#key
+    return this.#read(this.calls.get(this.number, bytes, from, to))
   }
 
   async look(key: Key): Promise<unknown> {
     const near = this.find(key)
     if (near !== undefined) return near
-    const value = await this.#read(this.calls.get(...this.at(key)))
+    const value = await this.#ask()
     // The load that follows counts the miss.
     if (value === undefined) this.native.foundLater()
     return value
@@ -184,9 +206,18 @@ export class RemoteNamespace implements AwaitedNamespace {
   }
 
   put(key: Key, value: unknown, options: SetOptions | undefined): Promise<void> {
-    this.checkKey(key)
+    const use = this.checkKey(key)
     const ttl = ttlOf(options, this.settings.lifetime)
-    return this.write(key, value, (at, ...payload) => this.calls.set(...at, ...payload, ttl))
+    const writer = this.writers.take()
+    try {
+      const length = writer.write(value)
+      const measured = measure(writer, length, this.settings.maxValue)
+      // A getter of the value may have used the cache.
+      const { bytes, from, to } = this.stillAt(key, use)
+      return asked(this.calls.set(this.number, bytes, from, to, writer.bytes, measured, ttl))
+    } finally {
+      this.writers.give(writer)
+    }
   }
 
   add(key: Key, value: unknown, options: SetOptions | undefined): Promise<boolean> {
@@ -241,18 +272,20 @@ export class RemoteNamespace implements AwaitedNamespace {
   }
 
   delete(key: Key): Promise<boolean> {
-    const deleted = asked(this.calls.delete(...this.at(key)))
+    const { bytes, from, to } = this.#ready(key)
+    const deleted = asked(this.calls.delete(this.number, bytes, from, to))
     this.forget(key)
     return deleted
   }
 
   has(key: Key): Promise<boolean> {
-    return asked(this.calls.has(...this.at(key)))
+    const { bytes, from, to } = this.#ready(key)
+    return asked(this.calls.has(this.number, bytes, from, to))
   }
 
-  async ttl(key: Key): Promise<number | undefined> {
-    const left = await asked(this.calls.ttl(...this.at(key)))
-    return left === MISS ? undefined : left
+  ttl(key: Key): Promise<number | undefined> {
+    const { bytes, from, to } = this.#ready(key)
+    return asked(this.calls.ttl(this.number, bytes, from, to))
   }
 
   clear(): Promise<void> {
@@ -268,9 +301,18 @@ export class RemoteNamespace implements AwaitedNamespace {
     return new RemoteLock(this, key)
   }
 
-  checkKey(key: Key): void {
+  /** Which use of the buffer for keys that was. */
+  checkKey(key: Key): number {
     this.handle.check()
     this.#key.set(key)
+    return this.#key.use
+  }
+
+  /** Where a key is that was there at that use, for a native call that follows at once. */
+  stillAt(key: Key, use: number): KeyBuffer {
+    this.handle.setTime()
+    if (this.#key.use !== use) this.checkKey(key)
+    return this.#key
   }
 
   /** The full key, a character a byte. */
@@ -283,14 +325,14 @@ export class RemoteNamespace implements AwaitedNamespace {
   copyOf(value: unknown): unknown {
     // All readers share one object then.
     if (this.#memory?.shares) return value
-    const writer = this.#writers.take()
+    const writer = this.writers.take()
     try {
       const length = writer.write(value)
       return this.finish(this.read(writer.bytes.slice(0, length)))
     } catch {
       return value
     } finally {
-      this.#writers.give(writer)
+      this.writers.give(writer)
     }
   }
 
@@ -319,10 +361,14 @@ export class RemoteNamespace implements AwaitedNamespace {
    * @throws InvalidKey, Closed
    */
   at(key: Key): At {
+    const { bytes, from, to } = this.#ready(key)
+    return [this.number, bytes, from, to]
+  }
+
+  #ready(key: Key): KeyBuffer {
     this.checkKey(key)
     this.handle.setTime()
-    const { bytes, from, to } = this.#key
-    return [this.number, bytes, from, to]
+    return this.#key
   }
 
   /** What is handed out of a value that was just decoded or loaded. */
@@ -350,12 +396,12 @@ export class RemoteNamespace implements AwaitedNamespace {
 
   /** Calls a function with a value's payload, which is there until the function returns. */
   written<R>(value: unknown, use: (writer: PayloadWriter, length: number) => R): R {
-    const writer = this.#writers.take()
+    const writer = this.writers.take()
     try {
       // A getter of the value may use the cache.
       return use(writer, writer.write(value))
     } finally {
-      this.#writers.give(writer)
+      this.writers.give(writer)
     }
   }
 
@@ -378,9 +424,8 @@ export class RemoteNamespace implements AwaitedNamespace {
     }
   }
 
-  async #read(call: Promise<ArrayBuffer | undefined>): Promise<unknown> {
-    const bytes = await asked(call)
-    return bytes && this.finish(this.decode(new Uint8Array(bytes)))
+  #read(call: Asked<ArrayBuffer | undefined>): Promise<unknown> {
+    return used(call, this.#useAndFinish)
   }
 
   #take(length: number): unknown {

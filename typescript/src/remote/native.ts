@@ -1,6 +1,6 @@
 import type { CheckReport, Holdings } from '../any-namespace.ts'
-import { typed } from '../host/native.ts'
 import type { MachineStats, Usage } from '../stats.ts'
+import type { Asked } from './answers.ts'
 
 /** Where a server listens. */
 export interface RemoteAddress {
@@ -100,7 +100,7 @@ export interface NativeFound {
   readonly __found: never
 }
 
-/** What `near` answers for a key without a copy, and `ttl` for one without an entry. */
+/** What `near` answers for a key without a copy. */
 export const MISS = -1
 
 /** A key: the number of the cache, and where the key is. */
@@ -115,42 +115,42 @@ export interface RemoteOperations {
   near(...at: [...At, out: Uint8Array, origin: BigUint64Array]): number
   keep(cache: number, slot: number, origin: BigUint64Array): void
   stands(cache: number, slot: number): boolean
-  get(...at: At): Promise<ArrayBuffer | undefined>
-  peek(...at: At): Promise<ArrayBuffer | undefined>
-  entry(...at: At): Promise<ArrayBuffer | undefined>
-  has(...at: At): Promise<boolean>
-  ttl(...at: At): Promise<number>
-  find(...at: At): Promise<[NativeFound, ArrayBuffer | undefined]>
-  keys(...at: At): Promise<ArrayBuffer>
-  set(...write: [...At, ...Written]): Promise<void>
-  add(...write: [...At, ...Written]): Promise<boolean>
-  replace(...write: [...At, ...Written]): Promise<boolean>
-  compareAndSet(...write: [...At, ...Written, version: BigUint64Array]): Promise<boolean>
-  setUpdated(...write: [...At, ...Written, found: NativeFound]): Promise<boolean>
-  deleteUpdated(...at: [...At, found: NativeFound]): Promise<boolean>
-  delete(...at: At): Promise<boolean>
-  deletePrefix(...at: At): Promise<number>
-  touch(...at: [...At, ttl: number]): Promise<boolean>
+  get(...at: At): Asked<ArrayBuffer | undefined>
+  peek(...at: At): Asked<ArrayBuffer | undefined>
+  entry(...at: At): Asked<ArrayBuffer | undefined>
+  has(...at: At): Asked<boolean>
+  ttl(...at: At): Asked<number | undefined>
+  find(...at: At): Asked<[NativeFound, ArrayBuffer | undefined]>
+  keys(...at: At): Asked<ArrayBuffer>
+  set(...write: [...At, ...Written]): Asked<void>
+  add(...write: [...At, ...Written]): Asked<boolean>
+  replace(...write: [...At, ...Written]): Asked<boolean>
+  compareAndSet(...write: [...At, ...Written, version: BigUint64Array]): Asked<boolean>
+  setUpdated(...write: [...At, ...Written, found: NativeFound]): Asked<boolean>
+  deleteUpdated(...at: [...At, found: NativeFound]): Asked<boolean>
+  delete(...at: At): Asked<boolean>
+  deletePrefix(...at: At): Asked<number>
+  touch(...at: [...At, ttl: number]): Asked<boolean>
   increment(
     ...at: [...At, ttl: number, integers: BigUint64Array, subtracts: number]
-  ): Promise<ArrayBuffer>
-  clear(cache: number): Promise<void>
-  flush(cache: number): Promise<void>
-  check(cache: number): Promise<CheckReport>
-  usage(cache: number, most: number): Promise<Usage[] | null>
-  close(cache: number): Promise<void>
-  getMany(...keys: Packed): Promise<ArrayBuffer>
-  setMany(...entries: [...Packed, numbers: Float64Array]): Promise<void>
-  deleteMany(...keys: Packed): Promise<number>
+  ): Asked<ArrayBuffer>
+  clear(cache: number): Asked<void>
+  flush(cache: number): Asked<void>
+  check(cache: number): Asked<CheckReport>
+  usage(cache: number, most: number): Asked<Usage[] | null>
+  close(cache: number): Asked<void>
+  getMany(...keys: Packed): Asked<ArrayBuffer | undefined>
+  setMany(...entries: [...Packed, numbers: Float64Array]): Asked<void>
+  deleteMany(...keys: Packed): Asked<number>
   loadBegin(cache: number): NativeLoad
-  loadStep(...at: [...At, load: NativeLoad, waited: number]): Promise<ArrayBuffer | number>
-  loadFill(...write: [...At, ...Written, load: NativeLoad]): Promise<boolean>
-  loadEnd(...at: [...At, load: NativeLoad]): Promise<void>
+  loadStep(...at: [...At, load: NativeLoad, waited: number]): Asked<ArrayBuffer | number>
+  loadFill(...write: [...At, ...Written, load: NativeLoad]): Asked<boolean>
+  loadEnd(...at: [...At, load: NativeLoad]): Asked<void>
   loadOpen(cache: number, load: NativeLoad, own: number): boolean
-  lockStep(...at: [...At, wait: number, waited: number]): Promise<ArrayBuffer | number>
-  unlock(...at: [...At, words: BigUint64Array]): Promise<void>
-  locked(...at: At): Promise<boolean>
-  readKnow(cache: number, reads: number): Promise<boolean>
+  lockStep(...at: [...At, wait: number, waited: number]): Asked<ArrayBuffer | number>
+  unlock(...at: [...At, words: BigUint64Array]): Asked<void>
+  locked(...at: At): Asked<boolean>
+  readKnow(cache: number, reads: number): Asked<boolean>
   readIsKnown(reads: number): boolean
   readStands(reads: number, slot: number): boolean
   readKeep(reads: number, slot: number): void
@@ -177,16 +177,4 @@ export interface NativeRead {
 /** The cached reads of a cache; it lives as long as they. */
 export interface NativeReads {
   readonly number: number
-}
-
-/**
- * What a call of the native part brings.
- * @throws the typed error of what it failed with
- */
-export async function asked<T>(call: Promise<T>): Promise<T> {
-  try {
-    return await call
-  } catch (failure) {
-    throw typed(failure)
-  }
 }

@@ -1,12 +1,19 @@
-import { connect, type Socket } from 'node:net'
+import { connect, type OnReadOpts, type Socket } from 'node:net'
 import { clearTimeout, setImmediate, setTimeout } from 'node:timers'
 import { native } from '../host/native.ts'
+import { type AnswerOperations, Answers } from './answers.ts'
 
 /** The callbacks of `native/src/sockets.rs`, which say what they do. */
-export interface SocketOperations {
+export interface SocketOperations extends AnswerOperations {
   socketsBegin(wake: () => void): void
-  socketsNext(told: Float64Array): ArrayBuffer | string | undefined
-  socketsReceived(socket: number, bytes: Uint8Array): void
+  socketsNext(told: Float64Array, out: Uint8Array): ArrayBuffer | string | undefined
+  socketsReceived(
+    socket: number,
+    bytes: Uint8Array,
+    length: number,
+    numbers: Float64Array,
+    room: Uint8Array,
+  ): number
   socketsClosed(socket: number, why: Uint8Array): void
   socketsTick(ago: number): void
 }
@@ -15,6 +22,10 @@ export interface SocketOperations {
 const NOTHING = 0
 const OPEN = 1
 const WRITE = 2
+const WRITE_ONLY = 4
+
+/** Bytes that are read or written at once; a longer write has a buffer of its own. */
+const ROOM = 65_536
 
 /**
  * The connections of this isolate to servers, on its event loop: one for each server of a cache, on which all calls go out
@@ -22,44 +33,95 @@ const WRITE = 2
  */
 class Sockets {
   readonly #native: SocketOperations
+  readonly #answers: Answers
   readonly #open = new Map<number, Socket>()
-  readonly #told = new Float64Array(3)
+  readonly #told = new Float64Array(5)
+  /** What is written next. */
+  #out: Buffer = Buffer.allocUnsafeSlow(ROOM)
+  /** Whether `work` is about to be called. */
+  #isAwake = false
   #timer: NodeJS.Timeout | undefined
   /** When it fires. */
   #due = 0
 
   constructor(native: SocketOperations) {
     this.#native = native
+    this.#answers = new Answers(native, this.#soon)
   }
 
   begin(): void {
-    this.#native.socketsBegin(() => queueMicrotask(this.#work))
+    this.#native.socketsBegin(this.#soon)
+  }
+
+  readonly #soon = (): void => {
+    if (this.#isAwake) return
+    this.#isAwake = true
+    queueMicrotask(this.#work)
   }
 
   /** Does what is to be done, until there is nothing. */
   readonly #work = (): void => {
+    this.#isAwake = false
+    const told = this.#told
     for (;;) {
-      const given = this.#native.socketsNext(this.#told)
-      const [kind, number, about] = this.#told as unknown as [number, number, number]
-      if (kind === NOTHING) {
-        this.#wakeIn(about)
-        return
-      }
-      if (kind === WRITE) this.#open.get(number)?.write(new Uint8Array(given as ArrayBuffer))
+      const given = this.#native.socketsNext(told, this.#out)
+      const kind = told[0]
+      const number = told[1]
+      const about = told[2]
+      const due = told[3]
+      const answers = told[4]
+      if (kind === WRITE_ONLY || kind === WRITE) this.#write(number, about, given as ArrayBuffer)
       else if (kind === OPEN) this.#connect(number, given as string, about)
-      else this.#close(number)
+      else if (kind !== NOTHING) this.#close(number)
+      if (kind !== NOTHING && kind !== WRITE_ONLY) continue
+      if (due >= 0) this.#wakeIn(due)
+      if (answers === 0 || !this.#hand(this.#nextAnswers())) return
     }
   }
 
+  #nextAnswers(): number {
+    const { numbers, room } = this.#answers
+    return this.#native.answersNext(numbers, room.bytes)
+  }
+
+  /** Hands out answers; whether there is more to do. */
+  #hand(told: number): boolean {
+    const hasMore = told < 0
+    const count = (hasMore ? -told : told) - 1
+    if (count > 0) this.#answers.hand(count)
+    return hasMore
+  }
+
+  /** @param given what is written, if the room of what is written next is too small */
+  #write(number: number, length: number, given: ArrayBuffer | undefined): void {
+    const socket = this.#open.get(number)
+    if (socket === undefined) return
+    if (given !== undefined) {
+      socket.write(new Uint8Array(given))
+      return
+    }
+    socket.write(this.#out.subarray(0, length))
+    // What the system did not take at once is still to be read there.
+    if (socket.writableLength > 0) this.#out = Buffer.allocUnsafeSlow(ROOM)
+  }
+
   #connect(number: number, host: string, port: number): void {
-    const socket = port < 0 ? connect({ path: host }) : connect({ host, port, noDelay: true })
+    const buffer = new Uint8Array(ROOM)
+    // Without a buffer and an event for each read.
+    const onread: OnReadOpts = {
+      buffer,
+      callback: (length) => {
+        const { numbers, room } = this.#answers
+        const told = this.#native.socketsReceived(number, buffer, length, numbers, room.bytes)
+        if (this.#hand(told)) this.#work()
+        return true
+      },
+    }
+    const socket =
+      port < 0 ? connect({ path: host, onread }) : connect({ host, port, noDelay: true, onread })
     this.#open.set(number, socket)
     let why = 'the server closed the connection'
     socket.unref()
-    socket.on('data', (bytes) => {
-      this.#native.socketsReceived(number, bytes)
-      this.#work()
-    })
     socket.on('error', (error) => {
       why = error.message
     })
@@ -76,9 +138,8 @@ class Sockets {
     socket?.destroy()
   }
 
-  /** @param time milliseconds, below 0 for never */
+  /** @param time milliseconds */
   #wakeIn(time: number): void {
-    if (time < 0) return
     const due = performance.now() + time
     if (this.#timer !== undefined) {
       if (due > this.#due - 1) return

@@ -11,6 +11,8 @@ use super::transport::{by_digest_or_text, Ear, Failure, Transport};
 use polycache_host::PerProcess;
 use polycache_remote::{fold_reads, Command, Map, Node, Reply};
 use redis::{Client, Connection, RedisError, RedisResult, Value};
+#[cfg(feature = "fibers")]
+use smallvec::smallvec;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 #[cfg(feature = "fibers")]
@@ -173,7 +175,7 @@ fn exchange_in_fiber(
             count,
             deadline,
         };
-        fibers::exchange(vec![request])
+        fibers::exchange(smallvec![request])
             .pop()
             .unwrap_or_else(|| Err(deadline.missed()))
     };

@@ -92,7 +92,7 @@ impl EventLoop {
             );
             self.work();
             self.read();
-            if fibers::next_tick().is_some_and(|left| left.is_zero()) {
+            if fibers::next_tick().is_some_and(|due| due <= Instant::now()) {
                 fibers::tick(Duration::ZERO);
             }
             thread::sleep(Duration::from_micros(50));

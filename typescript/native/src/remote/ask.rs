@@ -2,17 +2,16 @@
 //!
 //! Most callbacks take the number of a cache, then a key as a Uint8Array with the range it lies in; their comments name
 //! what follows these four. All but [`near`](super::reads::near), those of
-//! [`origins`] and `loadBegin`, `loadOpen` answer by a promise.
+//! [`origins`] and `loadBegin`, `loadOpen` answer by a ticket for a promise (`src/remote/sockets.ts`).
 
 use super::{cached, loads, many, origins, reads, with, writes};
 use crate::call::{answer, Answer as Answered, Call};
 use crate::error;
 use crate::mailbox::{self, Answer};
 use crate::operations::Callback;
-use napi::{check_status, sys, Result};
+use napi::{sys, Result};
 use polycache::bindings::Bindings;
 use polycache::{Cache, Error, Ttl};
-use std::ptr;
 use std::time::{Duration, UNIX_EPOCH};
 
 /// What waits for a thread, or a fiber.
@@ -93,7 +92,8 @@ pub(super) fn ask<const N: usize>(
 ) -> sys::napi_value {
     answer::<N>(env, info, |call| {
         let job = body(call)?;
-        mailbox::begin(env, job.on_fiber, job.run).map(Answered::Made)
+        let ticket = mailbox::begin(env, job.on_fiber, job.run)?;
+        Ok(Answered::Number(f64::from(ticket)))
     })
 }
 
@@ -136,45 +136,24 @@ pub(super) fn lifetime(ttl: f64) -> Ttl {
 }
 
 pub(super) fn nothing((): ()) -> Answer {
-    Box::new(|env| {
-        let mut value = ptr::null_mut();
-        // SAFETY: the environment is the one that the engine is in.
-        let status = unsafe { sys::napi_get_undefined(env, &mut value) };
-        check_status!(status)?;
-        Ok(value)
-    })
+    Answer::Nothing
 }
 
 pub(super) fn boolean(truth: bool) -> Answer {
-    Box::new(move |env| {
-        let mut value = ptr::null_mut();
-        // SAFETY: as above.
-        let status = unsafe { sys::napi_get_boolean(env, truth, &mut value) };
-        check_status!(status)?;
-        Ok(value)
-    })
+    Answer::Boolean(truth)
 }
 
 pub(super) fn number(number: f64) -> Answer {
-    Box::new(move |env| {
-        let mut value = ptr::null_mut();
-        // SAFETY: as above.
-        let status = unsafe { sys::napi_create_double(env, number, &mut value) };
-        check_status!(status)?;
-        Ok(value)
-    })
+    Answer::Number(number)
 }
 
-/// An ArrayBuffer; `undefined` for none.
+/// `undefined` for none.
 pub(super) fn bytes(bytes: Option<Vec<u8>>) -> Answer {
-    let Some(bytes) = bytes else {
-        return nothing(());
-    };
-    Box::new(move |env| mailbox::array_buffer(env, &bytes))
+    bytes.map_or(Answer::Nothing, Answer::Bytes)
 }
 
 /// Whatever napi-rs makes a value of.
 pub(super) fn object<T: napi::bindgen_prelude::ToNapiValue + Send + 'static>(given: T) -> Answer {
-    // SAFETY: as above.
-    Box::new(move |env| unsafe { T::to_napi_value(env, given) })
+    // SAFETY: the environment is the one that the engine is in.
+    Answer::Made(Box::new(move |env| unsafe { T::to_napi_value(env, given) }))
 }

@@ -14,19 +14,25 @@ type Written = Vec<(Vec<u8>, Vec<u8>)>;
 /// What stands for the length of a key's value that is missing.
 const MISSING: u32 = u32::MAX;
 
-/// The parts of a list of the call.
-fn parts<const N: usize>(call: &Call<N>) -> napi::Result<Vec<Vec<u8>>> {
-    let mut rest = call.range(1, 0, call.integer(2)? as usize)?;
+/// The list of the call.
+fn list<const N: usize>(call: &Call<N>) -> napi::Result<Vec<u8>> {
+    let list = call.range(1, 0, call.integer(2)? as usize)?;
+    Ok(list.to_vec())
+}
+
+/// The parts of a list.
+fn parts(list: &[u8]) -> Vec<&[u8]> {
+    let mut rest = list;
     let mut parts = Vec::new();
     while let Some((length, behind)) = rest.split_first_chunk() {
         let length = u32::from_le_bytes(*length) as usize;
         let Some((part, behind)) = behind.split_at_checked(length) else {
             break;
         };
-        parts.push(part.to_vec());
+        parts.push(part);
         rest = behind;
     }
-    Ok(parts)
+    parts
 }
 
 /// `getMany(cache, keys, length)`: for each key the length of what `get` would give, and that; 2^32 - 1 is a miss.
@@ -35,10 +41,10 @@ pub(super) unsafe extern "C" fn get(
     info: sys::napi_callback_info,
 ) -> sys::napi_value {
     ask::<3>(env, info, |call| {
-        let keys = parts(call)?;
+        let keys = list(call)?;
         on_cache(call, bytes, move |cache| {
             let mut out = Vec::new();
-            for value in cache.get_payloads(&keys, joined)? {
+            for value in cache.get_payloads(&parts(&keys), joined)? {
                 let length = value.as_ref().map_or(MISSING, |value| value.len() as u32);
                 out.extend_from_slice(&length.to_le_bytes());
                 out.extend_from_slice(&value.unwrap_or_default());
@@ -55,11 +61,11 @@ pub(super) unsafe extern "C" fn set(
     info: sys::napi_callback_info,
 ) -> sys::napi_value {
     ask::<4>(env, info, |call| {
-        let entries = parts(call)?;
+        let entries = list(call)?;
         let numbers = call.numbers(3)?.to_vec();
-        let is_large = entries.iter().map(Vec::len).sum::<usize>() > LARGE;
+        let is_large = entries.len() > LARGE;
         on_cache(call, nothing, move |cache| {
-            let (written, refused) = written(cache, &entries, &numbers);
+            let (written, refused) = written(cache, &parts(&entries), &numbers);
             cache.store_entries(&written).and(refused)
         })
         .map(|job| job.on_thread_if(is_large))
@@ -67,18 +73,18 @@ pub(super) unsafe extern "C" fn set(
 }
 
 /// Keys with the entries of their payloads, up to the first that cannot be written, and why it cannot.
-fn written(cache: &Cache, entries: &[Vec<u8>], numbers: &[f64]) -> (Written, Result<(), Error>) {
-    let mut written = Vec::new();
+fn written(cache: &Cache, entries: &[&[u8]], numbers: &[f64]) -> (Written, Result<(), Error>) {
+    let mut written = Vec::with_capacity(entries.len() / 2);
     for (entry, numbers) in entries.chunks_exact(2).zip(numbers.chunks_exact(2)) {
         let ([key, payload], [weight, ttl]) = (entry, numbers) else {
             break;
         };
         let payload = match *weight as u64 {
-            0 => Ok(payload.as_slice()),
+            0 => Ok(*payload),
             weight => Err(weight),
         };
         match cache.entry_of_payload(key, payload, lifetime(*ttl)) {
-            Ok(entry) => written.push((key.clone(), entry)),
+            Ok(entry) => written.push((key.to_vec(), entry)),
             Err(error) => return (written, Err(error)),
         }
     }
@@ -91,9 +97,9 @@ pub(super) unsafe extern "C" fn delete(
     info: sys::napi_callback_info,
 ) -> sys::napi_value {
     ask::<3>(env, info, |call| {
-        let keys = parts(call)?;
+        let keys = list(call)?;
         on_cache(call, number, move |cache| {
-            Ok(cache.delete_many(&keys)? as f64)
+            Ok(cache.delete_many(parts(&keys))? as f64)
         })
     })
 }

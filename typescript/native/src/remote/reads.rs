@@ -1,6 +1,6 @@
 //! Reads. What they hand out is the id of the serializer, then the payload.
 
-use super::ask::{ask, boolean, bytes, key, number, on_key, Job};
+use super::ask::{ask, boolean, bytes, key, nothing, number, on_key, Job};
 use super::with;
 use crate::call::{answer, Answer, Call};
 use crate::{error, mailbox};
@@ -108,19 +108,18 @@ pub(super) unsafe extern "C" fn has(
     })
 }
 
-/// `ttl(…)`: milliseconds, infinite without expiry; -1 is a miss.
+/// `ttl(…)`: milliseconds, infinite without expiry; `undefined` is a miss.
 pub(super) unsafe extern "C" fn ttl(
     env: sys::napi_env,
     info: sys::napi_callback_info,
 ) -> sys::napi_value {
     ask::<4>(env, info, |call| {
-        on_key(call, number, |cache, key| {
-            Ok(match cache.ttl(key)? {
-                None => MISS,
-                Some(TtlLeft::Forever) => f64::INFINITY,
-                Some(TtlLeft::For(left)) => left.as_millis() as f64,
-            })
-        })
+        let as_answer = |left| match left {
+            None => nothing(()),
+            Some(TtlLeft::Forever) => number(f64::INFINITY),
+            Some(TtlLeft::For(left)) => number(left.as_millis() as f64),
+        };
+        on_key(call, as_answer, |cache, key| cache.ttl(key))
     })
 }
 
@@ -142,8 +141,7 @@ fn find_job(call: &Call<4>) -> Result<Job> {
 pub(super) type Place = std::sync::Arc<Found>;
 
 fn found((value, found): (Option<Vec<u8>>, Found)) -> mailbox::Answer {
-    let value = bytes(value);
-    Box::new(move |env| {
+    mailbox::Answer::Made(Box::new(move |env| {
         let mut pair = ptr::null_mut();
         let place: Place = found.into();
         // SAFETY: the environment is the one that the engine is in.
@@ -152,10 +150,12 @@ fn found((value, found): (Option<Vec<u8>>, Found)) -> mailbox::Answer {
             let status = sys::napi_create_array_with_length(env, 2, &mut pair);
             check_status!(status, "cannot make a list")?;
             sys::napi_set_element(env, pair, 0, place);
-            sys::napi_set_element(env, pair, 1, value(env)?);
+            if let Some(value) = value {
+                sys::napi_set_element(env, pair, 1, mailbox::array_buffer(env, &value)?);
+            }
         }
         Ok(pair)
-    })
+    }))
 }
 
 /// `keys(…)`: all that begin with the key, each behind its length in four bytes, little-endian.

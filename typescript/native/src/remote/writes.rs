@@ -4,12 +4,12 @@ use super::ask::{ask, boolean, bytes, lifetime, nothing, number, object, on_cach
 use super::reads::Place;
 use crate::call::Call;
 use crate::mailbox::Answer;
-use crate::sockets;
 use crate::statistics::NamespaceUsage;
 use crate::tasks::CheckReport;
 use napi::{sys, Result};
 use polycache::bindings::{Bindings, Payloads};
 use polycache::{Cache, Ttl, Version};
+use std::ptr;
 
 /// Bytes of a payload that holds up an event loop.
 pub(super) const LARGE: usize = 64 * 1024;
@@ -243,12 +243,13 @@ pub(super) unsafe extern "C" fn usage(
     })
 }
 
+/// Asked for on the thread whose sockets they are, which then asks what to do next.
 fn sockets_closed(cache: Cache) -> Answer {
-    Box::new(move |env| {
+    Answer::Made(Box::new(move |_| {
         cache.leave_fibers();
-        sockets::wake(env);
-        nothing(())(env)
-    })
+        // `undefined`
+        Ok(ptr::null_mut())
+    }))
 }
 
 /// `close(cache)`: closes the handle, with all of its namespaces.

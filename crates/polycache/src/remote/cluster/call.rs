@@ -163,5 +163,5 @@ fn in_fiber(calls: &[Call<'_>]) -> Vec<RedisResult<Vec<Value>>> {
             *replies = again.unwrap_or_else(|| Err(call.deadline.missed()));
         }
     }
-    replies
+    replies.into_vec()
 }

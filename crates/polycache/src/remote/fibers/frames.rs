@@ -17,6 +17,11 @@ pub(super) struct Frames {
 pub(super) struct Malformed;
 
 impl Frames {
+    /// Whether it has looked at nothing of the next reply.
+    pub fn is_between(&self) -> bool {
+        self.at == 0 && self.lacks == 0
+    }
+
     /// The length of the first reply, once `bytes` hold all of it. They begin with that reply, and only grow until its
     /// end was found.
     pub fn next(&mut self, bytes: &[u8]) -> Result<Option<usize>, Malformed> {

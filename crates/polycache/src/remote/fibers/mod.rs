@@ -19,6 +19,7 @@ use corosensei::stack::DefaultStack;
 use corosensei::{Coroutine, CoroutineResult, Yielder};
 use pipeline::{Act, Asker, Pipeline, Told};
 use redis::{RedisError, RedisResult, Value};
+use smallvec::SmallVec;
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::io;
@@ -35,15 +36,18 @@ const MOST: usize = 1024;
 
 /// What a fiber waits for.
 enum Ask {
-    Replies(Vec<Request>),
+    Replies(Each<Request>),
     Until(Instant),
 }
+
+/// One for each server that is asked: usually there is one.
+pub(in crate::remote) type Each<T> = SmallVec<[T; 1]>;
 
 /// Why a fiber goes on.
 enum Answer {
     Begin,
     /// And whether these say something of the server.
-    Replies(Vec<RedisResult<Vec<Value>>>, bool),
+    Replies(Each<RedisResult<Vec<Value>>>, bool),
     Woken,
 }
 
@@ -65,7 +69,7 @@ struct Waiting {
 
 enum Wanted {
     /// How many of them are missing, and whether they count.
-    Replies(Vec<Option<RedisResult<Vec<Value>>>>, usize, bool),
+    Replies(Each<Option<RedisResult<Vec<Value>>>>, usize, bool),
     Time(Instant),
 }
 
@@ -150,13 +154,13 @@ fn wait_for(ask: Ask) -> Answer {
 }
 
 /// Sends requests at the same time, and leaves the fiber until each has its replies, or is too late.
-pub(in crate::remote) fn exchange(requests: Vec<Request>) -> Vec<RedisResult<Vec<Value>>> {
+pub(in crate::remote) fn exchange(requests: Each<Request>) -> Each<RedisResult<Vec<Value>>> {
     match wait_for(Ask::Replies(requests)) {
         Answer::Replies(replies, counts) => {
             LOST_WITH_OTHERS.set(!counts);
             replies
         }
-        Answer::Begin | Answer::Woken => Vec::new(),
+        Answer::Begin | Answer::Woken => Each::new(),
     }
 }
 
@@ -183,7 +187,7 @@ pub(in crate::remote) fn retire(server: &Arc<Endpoint>) {
     });
 }
 
-/// Whether [`next`] may have something to tell.
+/// Whether [`next`] may have something to tell, or [`next_tick`] another time.
 #[must_use]
 pub fn has_tasks() -> bool {
     SCHEDULER.with_borrow(|all| all.is_dirty)
@@ -227,9 +231,8 @@ pub fn tick(ago: Duration) {
 
 /// When [`tick`] is to be called, at the latest; `None`: nobody waits.
 #[must_use]
-pub fn next_tick() -> Option<Duration> {
-    let due = SCHEDULER.with_borrow(|all| all.due);
-    due.map(|due| due.saturating_duration_since(Instant::now()))
+pub fn next_tick() -> Option<Instant> {
+    SCHEDULER.with_borrow(|all| all.due)
 }
 
 /// The thread ends: whoever still waits is told that there is no answer.
@@ -351,7 +354,7 @@ impl Scheduler {
         if let Some((_, pipeline)) = found {
             let mut told = Vec::new();
             let again = work(pipeline, &mut told);
-            self.is_dirty = true;
+            self.is_dirty |= pipeline.may_act();
             self.tell(told);
             for (asker, request) in again {
                 self.ask(asker, request);
@@ -400,7 +403,11 @@ impl Scheduler {
             }
             match pipeline.act() {
                 Some(Act::Open) => return Some(Task::Open(*number, pipeline.to.address.clone())),
-                Some(Act::Write(bytes)) => return Some(Task::Write(*number, bytes)),
+                Some(Act::Write(bytes)) => {
+                    let number = *number;
+                    self.is_dirty = self.pipelines.iter().any(|(_, one)| one.may_act());
+                    return Some(Task::Write(number, bytes));
+                }
                 Some(Act::Close) => return Some(Task::Close(*number)),
                 None => {}
             }

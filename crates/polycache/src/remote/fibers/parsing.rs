@@ -14,15 +14,15 @@ const DEEPEST: usize = 2;
 /// Those of the crate `redis`, for what is no reply.
 pub(super) fn parse(reply: &[u8]) -> RedisResult<Value> {
     match usual(reply) {
-        Some(value) => Ok(value),
-        None => parse_redis_value(reply),
+        Some((value, length)) if length == reply.len() => Ok(value),
+        _ => parse_redis_value(reply),
     }
 }
 
-/// A value of the usual kinds.
-fn usual(reply: &[u8]) -> Option<Value> {
-    let (value, rest) = first(reply, DEEPEST)?;
-    rest.is_empty().then_some(value)
+/// The first reply of these bytes, where it is of the usual kinds and all of it is there, and its length.
+pub(super) fn usual(bytes: &[u8]) -> Option<(Value, usize)> {
+    let (value, rest) = first(bytes, DEEPEST)?;
+    Some((value, bytes.len() - rest.len()))
 }
 
 /// The first value, and what is behind it.
@@ -90,8 +90,8 @@ mod tests {
 
         #[test]
         fn other_bytes_are_for_the_crate_redis(bytes in proptest::collection::vec(any::<u8>(), 0..60)) {
-            if let Some(value) = usual(&bytes) {
-                prop_assert_eq!(value, parse_redis_value(&bytes).unwrap());
+            if let Some((value, length)) = usual(&bytes) {
+                prop_assert_eq!(value, parse_redis_value(&bytes[..length]).unwrap());
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use super::endpoint::Endpoint;
 use super::frames::Frames;
-use super::parsing::parse;
+use super::parsing::{parse, usual};
 use crate::remote::deadline::Deadline;
 use redis::{cmd, RedisError, RedisResult, Value};
 use std::collections::VecDeque;
@@ -196,6 +196,14 @@ impl Pipeline {
         }
     }
 
+    /// Whether [`Pipeline::act`] may give something, or it is over.
+    pub fn may_act(&self) -> bool {
+        match self.state {
+            State::New | State::Over => true,
+            _ => self.is_retired || !self.out.is_empty(),
+        }
+    }
+
     pub fn is_over(&self) -> bool {
         self.state == State::Over
     }
@@ -216,24 +224,47 @@ impl Pipeline {
         if self.state == State::Over {
             return;
         }
+        // Nearly always what comes is whole replies.
+        if self.unread.is_empty() {
+            if let Some(read) = self.read(bytes, told) {
+                self.unread.extend_from_slice(&bytes[read..]);
+            }
+            return;
+        }
         let mut unread = std::mem::take(&mut self.unread);
         unread.extend_from_slice(bytes);
+        if let Some(read) = self.read(&unread, told) {
+            unread.drain(..read);
+            self.unread = unread;
+        }
+    }
+
+    /// Takes whole replies; how many bytes they have. `None`: it has failed.
+    fn read(&mut self, bytes: &[u8], told: &mut Vec<Told>) -> Option<usize> {
         let mut read = 0;
-        loop {
-            match self.frames.next(&unread[read..]) {
-                Ok(Some(length)) => {
-                    let reply = &unread[read..read + length];
-                    read += length;
-                    if let Err(error) = self.reply(reply, told) {
-                        return self.fail(&error, told);
-                    }
+        while read < bytes.len() {
+            let rest = &bytes[read..];
+            let known = match self.frames.is_between() {
+                true => usual(rest),
+                false => None,
+            };
+            let taken = match known {
+                Some((value, length)) => self.take(value, told).map(|()| length),
+                None => match self.frames.next(rest) {
+                    Ok(Some(length)) => self.reply(&rest[..length], told).map(|()| length),
+                    Ok(None) => break,
+                    Err(_) => Err(unreadable("it does not speak RESP")),
+                },
+            };
+            match taken {
+                Ok(length) => read += length,
+                Err(error) => {
+                    self.fail(&error, told);
+                    return None;
                 }
-                Ok(None) => break,
-                Err(_) => return self.fail(&unreadable("it does not speak RESP"), told),
             }
         }
-        unread.drain(..read);
-        self.unread = unread;
+        Some(read)
     }
 
     fn reply(&mut self, reply: &[u8], told: &mut Vec<Told>) -> RedisResult<()> {
@@ -241,7 +272,10 @@ impl Pipeline {
             // What it tells without being asked.
             return Ok(());
         }
-        let value = parse(reply)?;
+        self.take(parse(reply)?, told)
+    }
+
+    fn take(&mut self, value: Value, told: &mut Vec<Told>) -> RedisResult<()> {
         let Some(first) = self.expected.front_mut() else {
             return Err(unreadable("it was not asked"));
         };

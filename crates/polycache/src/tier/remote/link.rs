@@ -253,7 +253,7 @@ impl Link {
             NearStore::Host(store) => store.host(),
             // A forked child is a host of its own.
             NearStore::Memory(_) => {
-                let process = u64::from(std::process::id());
+                let process = u64::from(crate::random::process());
                 self.own_host ^ process.wrapping_mul(0x9E37_79B9_7F4A_7C15)
             }
         }

@@ -53,10 +53,10 @@ impl Listening {
 
     /// Sees to it that the thread runs. A forked child has one of its own.
     pub fn begin(&self, link: &Arc<Link>) {
-        let process = std::process::id();
+        let process = crate::random::process();
         let before = self.process.load(Ordering::Acquire);
         if before == process {
-            if self.sleeps.swap(false, Ordering::AcqRel) {
+            if self.sleeps.load(Ordering::Acquire) && self.sleeps.swap(false, Ordering::AcqRel) {
                 self.wake();
             }
             return;

@@ -7,6 +7,7 @@ use crate::Error;
 use polycache_host::keys;
 use polycache_remote::{parse_number, Command, Fault, Record, Reply};
 use std::collections::HashSet;
+use std::rc::Rc;
 
 impl RemoteTier {
     /// Every key on the server that begins with `prefix` and has a value, without the cache's own prefix.
@@ -49,8 +50,16 @@ pub(super) fn data_keys(
     let own = link.name.data_prefix();
     let pattern = [&escaped(&own), &escaped(prefix), b"*".as_slice()].concat();
     let (next, mut keys) = link.scan(primary, cursor, &pattern)?;
-    // Locks, floors and the rest of our own are no full keys.
-    keys.retain(|key| keys::split(&key[own.len()..]).is_some());
+    // Locks, floors and the rest of our own are no full keys. Most keys are of the namespace of the one before.
+    let mut known: Option<Vec<u8>> = None;
+    keys.retain(|key| {
+        let namespace = namespace_of(&key[own.len()..]);
+        let is_known = known.as_deref() == namespace;
+        if !is_known && namespace.and_then(keys::split).is_some() {
+            known = namespace.map(<[u8]>::to_vec);
+        }
+        namespace.is_some() && known.as_deref() == namespace
+    });
     Ok((next, keys))
 }
 
@@ -71,8 +80,15 @@ pub(super) fn with_headers(link: &Link, keys: Vec<Vec<u8>>) -> Result<Vec<Found>
     let own = link.name.data_prefix().len();
     // Each floor once, and for each key the places of those around it.
     let mut floors: Vec<Vec<u8>> = Vec::new();
-    let mut around = Vec::new();
+    let mut around: Vec<Rc<[usize]>> = Vec::with_capacity(keys.len());
+    let mut last = None;
     for key in &keys {
+        let namespace = namespace_of(&key[own..]);
+        if let (Some(same), true) = (around.last(), last == Some(namespace)) {
+            around.push(same.clone());
+            continue;
+        }
+        last = Some(namespace);
         let of_key = keys::ancestors(&key[own..]).map(|namespace| {
             let known = floors.iter().position(|floor| *floor == namespace);
             known.unwrap_or_else(|| {
@@ -80,7 +96,7 @@ pub(super) fn with_headers(link: &Link, keys: Vec<Vec<u8>>) -> Result<Vec<Found>
                 floors.len() - 1
             })
         });
-        around.push(of_key.collect::<Vec<usize>>());
+        around.push(of_key.collect());
     }
     let asked = floors
         .iter()
@@ -106,6 +122,12 @@ pub(super) fn with_headers(link: &Link, keys: Vec<Vec<u8>>) -> Result<Vec<Found>
         }
     });
     Ok(found.collect())
+}
+
+/// The prefix of a full key's namespace, with its end.
+fn namespace_of(full_key: &[u8]) -> Option<&[u8]> {
+    let end = full_key.windows(2).position(|pair| pair == b"::")?;
+    Some(&full_key[..end + 2])
 }
 
 /// A pattern that matches just these bytes.

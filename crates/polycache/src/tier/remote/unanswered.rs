@@ -1,7 +1,7 @@
 //! Which keys' reads the server has just left without an answer.
 
 use std::hash::{DefaultHasher, Hasher};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 const PLACES: usize = 64;
@@ -9,7 +9,11 @@ const PLACES: usize = 64;
 /// Reads that waited for the server in vain. A load follows such a read, and would wait a second time for the same
 /// server. Of two keys with one place the later one is known.
 #[derive(Debug)]
-pub(crate) struct Unanswered([Place; PLACES]);
+pub(crate) struct Unanswered {
+    places: [Place; PLACES],
+    /// Whether there ever was one: usually no read need look for its key.
+    is_used: AtomicBool,
+}
 
 /// A hash of the key, and when its read ended, in microseconds; 0: none. They are not one step: what is lost by a race
 /// is a wait of one more timeout, or the lease of one load.
@@ -21,7 +25,10 @@ struct Place {
 
 impl Default for Unanswered {
     fn default() -> Self {
-        Unanswered(std::array::from_fn(|_| Place::default()))
+        Unanswered {
+            places: std::array::from_fn(|_| Place::default()),
+            is_used: AtomicBool::new(false),
+        }
     }
 }
 
@@ -30,16 +37,20 @@ impl Unanswered {
         let mut hasher = DefaultHasher::new();
         hasher.write(key);
         let hash = hasher.finish();
-        (&self.0[hash as usize % PLACES], hash)
+        (&self.places[hash as usize % PLACES], hash)
     }
 
     pub fn note(&self, key: &[u8], now: Duration) {
+        self.is_used.store(true, Ordering::Relaxed);
         let (place, hash) = self.place(key);
         place.hash.store(hash, Ordering::Relaxed);
         place.at.store(now.as_micros() as u64, Ordering::Relaxed);
     }
 
     pub fn forget(&self, key: &[u8]) {
+        if !self.is_used.load(Ordering::Relaxed) {
+            return;
+        }
         let (place, hash) = self.place(key);
         if place.hash.load(Ordering::Relaxed) == hash {
             place.at.store(0, Ordering::Relaxed);
