@@ -17,6 +17,15 @@ pub struct Folded {
     only_reads: bool,
 }
 
+/// What came where the reads were not answered.
+#[derive(Debug, PartialEq)]
+pub struct Refused {
+    /// The replies to what went before the MGET.
+    pub replies: Vec<Reply>,
+    /// Another MGET would be refused, too.
+    pub for_good: bool,
+}
+
 /// The commands with the reads at their end folded, where they can be. All keys must be of one server.
 #[must_use]
 pub fn fold_reads(commands: &[Command]) -> Option<Folded> {
@@ -59,9 +68,8 @@ impl Folded {
     /// The replies to each of the commands.
     ///
     /// # Errors
-    /// Those to what went before the MGET, where the user may not MGET, or a proxy answers it in a way of its own: then each
-    /// read is to be sent.
-    pub fn unfold(&self, mut replies: Vec<Reply>) -> Result<Vec<Reply>, Vec<Reply>> {
+    /// Where the MGET was refused, or a proxy answers it in a way of its own: then each read is to be sent.
+    pub fn unfold(&self, mut replies: Vec<Reply>) -> Result<Vec<Reply>, Refused> {
         let folded = match replies.len() == self.count() {
             true => replies.pop(),
             false => None,
@@ -79,7 +87,15 @@ impl Folded {
                 replies.extend(values);
                 Ok(replies)
             }
-            _ => Err(replies),
+            other => Err(Refused {
+                replies,
+                for_good: match other {
+                    // The user may not, or the server does not know it. All else passes: it loads its data, for example.
+                    Some(Reply::Error(why)) => why.starts_with("NOPERM") || why.starts_with("ERR "),
+                    Some(_) => true,
+                    None => false,
+                },
+            }),
         }
     }
 }
@@ -97,7 +113,7 @@ mod tests {
         fold_reads(commands).map(|folded| String::from_utf8(folded.packed).unwrap())
     }
 
-    fn unfold(replies: Vec<Reply>, reads: usize) -> Result<Vec<Reply>, Vec<Reply>> {
+    fn unfold(replies: Vec<Reply>, reads: usize) -> Result<Vec<Reply>, Refused> {
         fold_reads(&self::reads(reads)).unwrap().unfold(replies)
     }
 
@@ -165,14 +181,26 @@ mod tests {
 
     #[test]
     fn what_gives_no_list_is_asked_for_by_each_read() {
-        for second in [
-            error("NOPERM this user has no permissions to run the 'mget' command"),
-            text("b"),
-            Reply::List(vec![text("b")]),
+        let refused = |for_good| {
+            let replies = vec![text("a")];
+            Err(Refused { replies, for_good })
+        };
+        for (second, for_good) in [
+            (
+                error("NOPERM this user has no permissions to run the 'mget' command"),
+                true,
+            ),
+            (error("ERR unknown command 'MGET'"), true),
+            (text("b"), true),
+            (Reply::List(vec![text("b")]), true),
+            (
+                error("LOADING Redis is loading the dataset in memory"),
+                false,
+            ),
         ] {
-            assert_eq!(unfold(vec![text("a"), second], 3), Err(vec![text("a")]));
+            assert_eq!(unfold(vec![text("a"), second], 3), refused(for_good));
         }
-        assert_eq!(unfold(vec![text("a")], 3), Err(vec![text("a")]));
+        assert_eq!(unfold(vec![text("a")], 3), refused(false));
     }
 
     #[test]

@@ -40,7 +40,7 @@ pub use command::{parse_number, Command, Key, Verb, Word, Words};
 pub use delete::Delete;
 pub use fault::Fault;
 pub use floors::copied_number;
-pub use folding::{fold_reads, Folded};
+pub use folding::{fold_reads, Folded, Refused};
 pub use get::{Found, Get};
 pub use invalidate::Invalidate;
 pub use last_clear::LastClear;

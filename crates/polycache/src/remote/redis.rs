@@ -212,15 +212,17 @@ impl<P: Primary> Transport for RedisRs<P> {
         let may_fold = !self.refuses_folded.load(Ordering::Relaxed);
         if let Some(mut folded) = may_fold.then(|| fold_reads(commands)).flatten() {
             let packed = std::mem::take(&mut folded.packed);
-            let replies = match folded.unfold(ask(packed, folded.count(), reads)?) {
+            let refused = match folded.unfold(ask(packed, folded.count(), reads)?) {
                 Ok(replies) => return Ok(replies),
-                Err(replies) => replies,
+                Err(refused) => refused,
             };
+            if refused.for_good {
+                self.refuses_folded.store(true, Ordering::Relaxed);
+            }
             // A write is not sent again.
-            self.refuses_folded.store(true, Ordering::Relaxed);
             let folded = &commands[folded.kept..];
             let packed = Command::pack_all(folded, true);
-            let mut replies = replies;
+            let mut replies = refused.replies;
             replies.extend(ask(packed, folded.len(), true)?);
             return Ok(replies);
         }
