@@ -131,6 +131,20 @@ def test_a_clock_set_back_revives_nothing(tmp_path: Path, store: Any, clock: Clo
 
 
 @pytest.mark.parametrize("store", STORES)
+def test_a_delete_tells_whether_a_read_was_served(tmp_path: Path, store: Any, clock: Clock) -> None:
+    with Cache(tmp_path, store=store, clock=clock) as cache:
+        for key in ("there", "l" * 5000):
+            cache[key] = b"value"
+        cache["large"] = bytes(300_000)
+        cache.set("expired", 1, ttl=1)
+        clock.now += 1000
+        assert cache.delete("expired") is False
+        for key in ("there", "l" * 5000, "large"):
+            assert [cache.delete(key), cache.delete(key)] == [True, False], key
+        assert (list(cache.keys()), cache.stats().entries) == ([], 0)
+
+
+@pytest.mark.parametrize("store", STORES)
 def test_threads_lose_no_addition_and_one_of_them_loads(tmp_path: Path, store: Any) -> None:
     loads: list[int] = []
     with Cache(tmp_path, store=store) as one, Cache(tmp_path, store=store) as other:

@@ -1,7 +1,7 @@
 //! The option `store`: entries that a Python object keeps (`stores/`).
 
 use crate::{errors, files};
-use polycache::bindings::{ByteStore, Durability, Ended, NewFile, Opening, StoreKind};
+use polycache::bindings::{ByteStore, Durability, Ended, NewFile, Opening, Popped, StoreKind};
 use polycache::Error;
 use pyo3::exceptions::{PyException, PyTypeError};
 use pyo3::prelude::*;
@@ -20,6 +20,7 @@ pub fn kind(given: &Bound<'_, PyAny>) -> PyResult<StoreKind> {
         is_shared: given.getattr("is_shared")?.extract()?,
         counts: given.getattr("counts")?.extract()?,
         reclaims: given.getattr("reclaims")?.extract()?,
+        pops: given.getattr("pops")?.extract()?,
         has_files: given.getattr("has_files")?.extract()?,
         durability: match &*given.getattr("durability")?.extract::<String>()? {
             "none" => Durability::None,
@@ -58,6 +59,7 @@ fn opened(open: &Py<PyAny>, opening: Opening<'_>) -> Result<Box<dyn ByteStore>, 
             get: method("get")?,
             put: method("put")?,
             delete: method("delete")?,
+            pop: method("pop")?,
             new_file: file_method("new_file")?,
             put_file: file_method("put_file")?,
             open_file: file_method("open_file")?,
@@ -75,6 +77,7 @@ struct PythonStore {
     get: Py<PyAny>,
     put: Py<PyAny>,
     delete: Py<PyAny>,
+    pop: Py<PyAny>,
     new_file: Option<Py<PyAny>>,
     put_file: Option<Py<PyAny>>,
     open_file: Option<Py<PyAny>>,
@@ -139,6 +142,20 @@ impl ByteStore for PythonStore {
 
     fn delete(&self, key: &[u8]) -> Result<Option<i64>, Error> {
         attached(|py| PythonStore::change(py, &self.delete, (PyBytes::new(py, key),)))
+    }
+
+    fn pop(&self, key: &[u8], most: usize, out: &mut Vec<u8>) -> Result<Popped, Error> {
+        attached(|py| {
+            let popped = self.pop.bind(py).call1((PyBytes::new(py, key), most))?;
+            let (head, grown): (Option<Bound<'_, PyBytes>>, Option<i64>) = popped.extract()?;
+            if let Some(head) = &head {
+                out.extend_from_slice(head.as_bytes());
+            }
+            Ok(Popped {
+                was_there: head.is_some(),
+                grown,
+            })
+        })
     }
 
     fn new_file(&self) -> Result<NewFile, Error> {

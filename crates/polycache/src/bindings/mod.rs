@@ -19,7 +19,9 @@ use std::time::Duration;
 pub use crate::lock::{LockStep, Locking};
 pub use crate::origin::Origin;
 pub use crate::prefetch::PREFETCHED;
-pub use crate::tier::{ByteStore, Durability, Ended, NewFile, Opening, StoreKind, ValueFile};
+pub use crate::tier::{
+    ByteStore, Durability, Ended, NewFile, Opening, Popped, StoreKind, ValueFile,
+};
 pub use crate::update::{Found, ATTEMPTS as UPDATE_ATTEMPTS};
 pub use files::{BegunFile, Files};
 pub use load::{Filled, LoadStep, Loading};

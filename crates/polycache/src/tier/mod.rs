@@ -17,7 +17,9 @@ mod stamps;
 mod stored;
 
 #[cfg(feature = "bindings")]
-pub use byte_store::{ByteStore, Durability, Ended, NewFile, Opening, StoreKind, ValueFile};
+pub use byte_store::{
+    ByteStore, Durability, Ended, NewFile, Opening, Popped, StoreKind, ValueFile,
+};
 #[cfg(feature = "bindings")]
 pub(crate) use byte_store::{StoreOptions, StoreTier};
 pub(crate) use host::HostTier;

@@ -1,6 +1,6 @@
 //! A byte store in this process' memory: each folder has one, which stays when it is closed, as a file would.
 
-use polycache::bindings::{ByteStore, Durability, Ended, Opening, StoreKind};
+use polycache::bindings::{ByteStore, Durability, Ended, Opening, Popped, StoreKind};
 use polycache::Error;
 use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
@@ -62,6 +62,8 @@ pub fn kind(counts: bool) -> StoreKind {
         is_shared: true,
         counts,
         reclaims: false,
+        // So both ways to delete are tried.
+        pops: counts,
         durability: Durability::Synced,
         max_key: 64,
         max_value: u64::MAX,
@@ -125,6 +127,19 @@ impl ByteStore for InMemory {
         self.check()?;
         let before = self.content.entries.lock().unwrap().remove(key);
         Ok(Some(before.map_or(0, |before| -weight(key, &before))))
+    }
+
+    fn pop(&self, key: &[u8], most: usize, out: &mut Vec<u8>) -> Result<Popped, Error> {
+        self.check()?;
+        let before = self.content.entries.lock().unwrap().remove(key);
+        if let Some(before) = &before {
+            out.extend_from_slice(&before[..most.min(before.len())]);
+        }
+        let weight = before.as_ref().map_or(0, |before| weight(key, before));
+        Ok(Popped {
+            was_there: before.is_some(),
+            grown: Some(-weight),
+        })
     }
 
     fn scan(

@@ -1,25 +1,138 @@
-"""Berkeley DB, by the package berkeleydb."""
+"""Berkeley DB's B-tree, by the package berkeleydb. One process has it open."""
 
 import importlib
+import threading
 from pathlib import Path
 from typing import Any
 
 from .dbm_hash import HashStore
+from .disk_room import DiskRoom
 from .kinds import missing
+from .store import Opening
 
 try:
-    berkeleydb: Any = importlib.import_module("berkeleydb")
+    db: Any = importlib.import_module("berkeleydb.db")
 except ImportError as error:
     raise missing("berkeleydb", "berkeleydb") from error
+
+_PAGE_SIZE = 16384
+"""Bytes; with the usual 4096 a value of 1000 has pages of its own, and takes twice its bytes."""
+_SMALLEST_CACHE = 256 * 1024
+_LARGEST_CACHE = 64 << 20
+_LOOK = 1 << 20
+"""Bytes by which the file may grow before the room on the disk is looked at."""
+_KEYS = 256
+"""Keys of a page of `scan`."""
+_WEIGHT = 32
+"""Bytes that an entry takes beside its key and value, about."""
 
 
 class BerkeleydbStore(HashStore):
     name = "berkeleydb"
-    waits_for_room = True
-    failures = (berkeleydb.db.DBError, OSError)
+    failures = (db.DBError, OSError)
+    _environment: Any = None
+
+    def __init__(self, opening: Opening) -> None:
+        # One call at a time, which takes less time than the library's own locks. A finalizer that
+        # runs in between may read.
+        self._lock = threading.RLock()
+        self._cache = max(min(opening.limit // 16, _LARGEST_CACHE), _SMALLEST_CACHE)
+        super().__init__(opening)
+        # The file's new pages are written before the room on the disk is looked at.
+        self._disk = DiskRoom(opening.folder, _LOOK, lambda: self._environment.memp_trickle(100))
 
     def _opened(self, path: Path, flag: str) -> Any:
-        return berkeleydb.hashopen(str(path), flag, 0o600)
+        environment = db.DBEnv()
+        environment.set_cachesize(0, self._cache)
+        flags = db.DB_CREATE | db.DB_PRIVATE | db.DB_THREAD | db.DB_INIT_MPOOL
+        environment.open(str(path.parent), flags)
+        database = db.DB(environment)
+        try:
+            database.set_get_returns_none(2)
+            database.set_pagesize(_PAGE_SIZE)
+            flags = db.DB_THREAD | (db.DB_RDONLY if flag == "r" else db.DB_CREATE)
+            database.open(path.name, dbtype=db.DB_BTREE, flags=flags, mode=0o600)
+        except BaseException:
+            database.close()
+            environment.close()
+            raise
+        self._environment = environment
+        return database
+
+    def get(self, key: bytes) -> bytes | None:
+        with self._lock:
+            found: bytes | None = self._database.get(key)
+            return found
+
+    def put(self, key: bytes, value: bytes) -> int:
+        size = len(key) + len(value) + _WEIGHT
+        with self._lock:
+            grown = size - self._weight(key)
+            if grown > 0:
+                # Pages are half full at least, and a large value has its own.
+                own = _PAGE_SIZE if size > _PAGE_SIZE // 4 else 0
+                self._disk.claim(2 * grown + own)
+            self._database.put(key, value)
+        return grown
+
+    def delete(self, key: bytes) -> int:
+        with self._lock:
+            before = self._weight(key)
+            if before:
+                self._database.delete(key)
+        return -before
+
+    def pop(self, key: bytes, most: int) -> tuple[bytes | None, int | None]:
+        with self._lock:
+            found: bytes | None = self._database.get(key)
+            if found is None:
+                return None, 0
+            self._database.delete(key)
+        return found, -(len(key) + len(found) + _WEIGHT)
+
+    def _weight(self, key: bytes) -> int:
+        try:
+            size: int = self._database.get_size(key)
+        except db.DBNotFoundError:
+            return 0
+        return len(key) + size + _WEIGHT
+
+    def scan(self, prefix: bytes, cursor: bytes | None) -> tuple[list[bytes], bytes | None]:
+        keys: list[bytes] = []
+        with self._lock:
+            place = self._database.cursor()
+            try:
+                # Without the values.
+                found = place.set_range(cursor or prefix, dlen=0, doff=0)
+                if found is not None and found[0] == cursor:
+                    found = place.next(dlen=0, doff=0)
+                while found is not None and len(keys) < _KEYS:
+                    if not found[0].startswith(prefix):
+                        return keys, None
+                    keys.append(found[0])
+                    found = place.next(dlen=0, doff=0)
+            finally:
+                place.close()
+        return keys, keys[-1] if found is not None and keys else None
+
+    def size(self) -> int:
+        total = 0
+        with self._lock:
+            place = self._database.cursor()
+            try:
+                found = place.first()
+                while found is not None:
+                    total += len(found[0]) + len(found[1]) + _WEIGHT
+                    found = place.next()
+            finally:
+                place.close()
+        return total
+
+    def close(self) -> None:
+        with self._lock:
+            self._database.close()
+            self._environment.close()
 
     def flush(self) -> None:
-        self._database.sync()
+        with self._lock:
+            self._database.sync()

@@ -10,6 +10,7 @@ from .disk_room import DiskRoom
 from .store import Opening, Store
 
 _log = logging.getLogger("polycache")
+_PAGE = 4096
 _OVERHEAD = 32
 """Bytes that an entry takes beside its key and value, about."""
 
@@ -58,7 +59,7 @@ class HashStore(Store):
 
     def put(self, key: bytes, value: bytes) -> int:
         if self._room:
-            self._room.claim(len(key) + len(value))
+            self._room.claim(len(key) + len(value) + 2 * _PAGE)
         before = self._weight(key)
         self._database[key] = value
         return len(key) + len(value) + _OVERHEAD - before

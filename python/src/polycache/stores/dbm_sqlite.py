@@ -93,6 +93,8 @@ class SqliteStore(Store):
             connection.execute(f"PRAGMA synchronous = {synchronous}")
             connection.execute(f"PRAGMA journal_size_limit = {max(opening.limit // 32, 65536)}")
             connection.execute(_TABLE)
+            # A read of a value that has pages of its own is a system call a page otherwise.
+            connection.execute(f"PRAGMA mmap_size = {opening.limit}")
             pages = connection.execute("PRAGMA page_size").fetchone()[0]
             connection.execute(f"PRAGMA max_page_count = {max(opening.limit // pages, 16)}")
             checkpoint = max(opening.limit // 64 // pages, 4)

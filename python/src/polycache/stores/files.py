@@ -152,7 +152,9 @@ class FilesStore(Store):
     def delete(self, key: bytes) -> int:
         self._check()
         path = self._path(key)
-        before = self._size_of(path)
+        return self._unlink(path, self._size_of(path))
+
+    def _unlink(self, path: str, before: int) -> int:
         try:
             os.unlink(path)
         except FileNotFoundError:
@@ -160,6 +162,20 @@ class FilesStore(Store):
         if self._synced:
             _sync_folder(os.path.dirname(path))
         return -before
+
+    def pop(self, key: bytes, most: int) -> tuple[bytes | None, int | None]:
+        self._check()
+        path = self._path(key)
+        try:
+            file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        except FileNotFoundError:
+            return None, 0
+        try:
+            head = os.read(file, most)
+            before = _allocated(os.fstat(file).st_size)
+        finally:
+            os.close(file)
+        return head, self._unlink(path, before)
 
     def scan(self, prefix: bytes, cursor: bytes | None) -> tuple[list[bytes], bytes | None]:
         self._check()

@@ -43,6 +43,10 @@ class Kind:
         return self.given.reclaim is not Store.reclaim
 
     @property
+    def pops(self) -> bool:
+        return self.given.pop is not Store.pop
+
+    @property
     def has_files(self) -> bool:
         return self.given.has_files
 

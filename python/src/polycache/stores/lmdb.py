@@ -133,6 +133,19 @@ class LmdbStore(Store):
         except lmdb.Error as error:
             self._again(error, lambda: self.delete(key))
 
+    def pop(self, key: bytes, most: int) -> tuple[bytes | None, int | None]:
+        try:
+            environment = self._env or self._environment()
+            with environment.begin(write=True, buffers=True) as transaction:
+                found = transaction.get(key)
+                if found is None:
+                    return None, None
+                head = bytes(found[:most])
+                transaction.delete(key)
+                return head, None
+        except lmdb.Error as error:
+            return self._again(error, lambda: self.pop(key, most))
+
     def _again(self, error: Exception, call: Callable[[], T]) -> T:
         """Puts right what can be, and calls once more; else raises what it means."""
         if isinstance(error, lmdb.MapResizedError):

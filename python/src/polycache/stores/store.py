@@ -85,6 +85,12 @@ class Store(ABC):
     def close(self) -> None:
         """Lets go of it. Later calls are errors."""
 
+    def pop(self, key: bytes, most: int) -> tuple[bytes | None, int | None]:
+        """Deletes the key, and returns the beginning of what it had, `most` bytes or more if there
+        are so many (None, if it was not there), and what `delete` returns. For a store that does
+        both in less time than `get` and `delete`, which are called where it is not defined."""
+        raise NotImplementedError
+
     def new_file(self) -> tuple[int, str | None]:
         """A file to write a value in, that nobody reads: an open descriptor, and its name, if it
         has one. The cache closes the first and removes the second."""

@@ -3,7 +3,7 @@
 //! What a store calls may be anything: Python runs the finalizers of unrelated objects in between. A cache that is let
 //! go of there is closed when the call has ended, because the thread may hold what closing would wait for.
 
-use super::{ByteStore, NewFile};
+use super::{ByteStore, NewFile, Popped};
 use crate::Error;
 use polycache_host::PerProcess;
 use std::cell::{Cell, RefCell};
@@ -174,6 +174,11 @@ impl ByteStore for Calls {
     fn delete(&self, key: &[u8]) -> Result<Option<i64>, Error> {
         let _call = self.begin()?;
         self.store.delete(key)
+    }
+
+    fn pop(&self, key: &[u8], most: usize, out: &mut Vec<u8>) -> Result<Popped, Error> {
+        let _call = self.begin()?;
+        self.store.pop(key, most, out)
     }
 
     fn scan(

@@ -66,6 +66,17 @@ impl Shared {
         self.count(0, || self.store.delete(key))
     }
 
+    /// Deletes a key whose lock is held, and appends the beginning of what it had. False if it was not there.
+    pub fn pop(&self, key: &[u8], most: usize, out: &mut Vec<u8>) -> Result<bool, Error> {
+        let mut was_there = false;
+        self.count(0, || {
+            let popped = self.store.pop(key, most, out)?;
+            was_there = popped.was_there;
+            Ok(popped.grown)
+        })?;
+        Ok(was_there)
+    }
+
     fn count(
         &self,
         written: usize,

@@ -47,6 +47,16 @@ pub trait ByteStore: Send + Sync {
     /// What the library gives.
     fn delete(&self, key: &[u8]) -> Result<Option<i64>, Error>;
 
+    /// Deletes the key, if it is there, and appends the beginning of what it had: `most` bytes, or all if those were
+    /// fewer. For a kind that [pops](StoreKind::pops).
+    ///
+    /// # Errors
+    /// What the library gives.
+    fn pop(&self, key: &[u8], most: usize, out: &mut Vec<u8>) -> Result<Popped, Error> {
+        let _ = (key, most, out);
+        Err(Error::invalid("this store does not pop"))
+    }
+
     /// Appends some keys that begin with `prefix`, and gives the cursor to go on from; `None` at the end. A key that
     /// stays throughout comes exactly once.
     ///
@@ -125,6 +135,15 @@ pub trait ByteStore: Send + Sync {
     }
 }
 
+/// What [`ByteStore::pop`] found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Popped {
+    /// Whether the key was there.
+    pub was_there: bool,
+    /// By how many bytes the store grew, a number below 0, if it counts.
+    pub grown: Option<i64>,
+}
+
 /// What becomes of a write that returned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Durability {
@@ -176,6 +195,9 @@ pub struct StoreKind {
     pub counts: bool,
     /// Whether what was deleted takes space until [`ByteStore::reclaim`].
     pub reclaims: bool,
+    /// Whether it deletes a key and tells what it had at once ([`ByteStore::pop`]), in less time than a get and a delete
+    /// take.
+    pub pops: bool,
     /// Whether each value is a file, which can be written and read piece by piece.
     pub has_files: bool,
     /// What it does with what was acknowledged.

@@ -283,6 +283,30 @@ impl StoreTier {
         erased.map_err(|error| self.failed(error))
     }
 
+    /// Deletes a key under its lock, and says whether a read was served it. What cannot be read goes as well.
+    fn look_and_erase(&self, key: &StoredKey) -> Result<bool, Error> {
+        let mut entry = Vec::new();
+        let is_served = match self.look(key, &mut entry) {
+            Ok(None) => return Ok(false),
+            Ok(Some(_)) => self.is_served(&entry),
+            Err(Error::Closed) => return Err(Error::Closed),
+            Err(_) => true,
+        };
+        self.erase(key)?;
+        Ok(is_served)
+    }
+
+    /// The same, of a store that does both at once.
+    fn pop(&self, key: &StoredKey) -> Result<bool, Error> {
+        let mut head = Vec::new();
+        let popped = self
+            .shared()
+            .pop(key.bytes(), polycache_entry::HEADER_LEN, &mut head);
+        let was_there = popped.map_err(|error| self.failed(error))?;
+        let is_whole = head.len() >= polycache_entry::HEADER_LEN;
+        Ok(was_there && (!is_whole || self.is_served(&head)))
+    }
+
     /// Stores an entry if the key is still as it was seen, with its lock held for both.
     fn write_if(
         &self,
@@ -474,17 +498,12 @@ impl Tier for StoreTier {
         let key = &self.stored_key(key);
         let _lock = self.lock_key(key)?;
         self.end_loads(key)?;
-        let mut entry = Vec::new();
-        let (is_there, is_served) = match self.look(key, &mut entry) {
-            Ok(None) => (false, false),
-            Ok(Some(_)) => (true, self.is_served(&entry)),
-            Err(Error::Closed) => return Err(Error::Closed),
-            // What cannot be read goes as well.
-            Err(_) => (true, true),
+        // Of two long keys with one hash it must be seen first which of them is there.
+        let is_served = if self.shared().kind.pops && !key.is_hashed() {
+            self.pop(key)?
+        } else {
+            self.look_and_erase(key)?
         };
-        if is_there {
-            self.erase(key)?;
-        }
         if is_served {
             self.guards().count_delete();
         }
