@@ -68,10 +68,12 @@ class BerkeleydbStore(HashStore):
         size = len(key) + len(value) + _WEIGHT
         with self._lock:
             grown = size - self._weight(key)
-            if grown > 0:
-                # Pages are half full at least, and a large value has its own.
-                own = _PAGE_SIZE if size > _PAGE_SIZE // 4 else 0
-                self._disk.claim(2 * grown + own)
+            if size > _PAGE_SIZE // 4:
+                # It has pages of its own, which may be new though others become free.
+                self._disk.claim(size + 2 * _PAGE_SIZE)
+            elif grown > 0:
+                # Pages are half full at least.
+                self._disk.claim(2 * grown)
             self._database.put(key, value)
         return grown
 
