@@ -5,7 +5,7 @@ import threading
 from pathlib import Path
 from typing import Any
 
-from .dbm_hash import HashStore
+from .dbm_file import OVERHEAD, DbmStore
 from .disk_room import DiskRoom
 from .kinds import missing
 from .store import Opening
@@ -19,15 +19,11 @@ _PAGE_SIZE = 16384
 """Bytes; with the usual 4096 a value of 1000 has pages of its own, and takes twice its bytes."""
 _SMALLEST_CACHE = 256 * 1024
 _LARGEST_CACHE = 64 << 20
-_LOOK = 1 << 20
-"""Bytes by which the file may grow before the room on the disk is looked at."""
 _KEYS = 256
 """Keys of a page of `scan`."""
-_WEIGHT = 32
-"""Bytes that an entry takes beside its key and value, about."""
 
 
-class BerkeleydbStore(HashStore):
+class BerkeleydbStore(DbmStore):
     name = "berkeleydb"
     failures = (db.DBError, OSError)
     _environment: Any = None
@@ -38,8 +34,11 @@ class BerkeleydbStore(HashStore):
         self._lock = threading.RLock()
         self._cache = max(min(opening.limit // 16, _LARGEST_CACHE), _SMALLEST_CACHE)
         super().__init__(opening)
-        # The file's new pages are written before the room on the disk is looked at.
-        self._disk = DiskRoom(opening.folder, _LOOK, lambda: self._environment.memp_trickle(100))
+        # All of its memory may be new pages, which then want room on the disk.
+        self._disk = DiskRoom(opening.folder, self._cache, self._write_out)
+
+    def _write_out(self) -> None:
+        self._environment.memp_trickle(100)
 
     def _opened(self, path: Path, flag: str) -> Any:
         environment = db.DBEnv()
@@ -65,7 +64,7 @@ class BerkeleydbStore(HashStore):
             return found
 
     def put(self, key: bytes, value: bytes) -> int:
-        size = len(key) + len(value) + _WEIGHT
+        size = len(key) + len(value) + OVERHEAD
         with self._lock:
             grown = size - self._weight(key)
             if size > _PAGE_SIZE // 4:
@@ -79,10 +78,7 @@ class BerkeleydbStore(HashStore):
 
     def delete(self, key: bytes) -> int:
         with self._lock:
-            before = self._weight(key)
-            if before:
-                self._database.delete(key)
-        return -before
+            return super().delete(key)
 
     def pop(self, key: bytes, most: int) -> tuple[bytes | None, int | None]:
         with self._lock:
@@ -90,14 +86,14 @@ class BerkeleydbStore(HashStore):
             if found is None:
                 return None, 0
             self._database.delete(key)
-        return found, -(len(key) + len(found) + _WEIGHT)
+        return found, -(len(key) + len(found) + OVERHEAD)
 
     def _weight(self, key: bytes) -> int:
         try:
             size: int = self._database.get_size(key)
         except db.DBNotFoundError:
             return 0
-        return len(key) + size + _WEIGHT
+        return len(key) + size + OVERHEAD
 
     def scan(self, prefix: bytes, cursor: bytes | None) -> tuple[list[bytes], bytes | None]:
         keys: list[bytes] = []
@@ -118,17 +114,8 @@ class BerkeleydbStore(HashStore):
         return keys, keys[-1] if found is not None and keys else None
 
     def size(self) -> int:
-        total = 0
         with self._lock:
-            place = self._database.cursor()
-            try:
-                found = place.first()
-                while found is not None:
-                    total += len(found[0]) + len(found[1]) + _WEIGHT
-                    found = place.next()
-            finally:
-                place.close()
-        return total
+            return super().size()
 
     def close(self) -> None:
         with self._lock:

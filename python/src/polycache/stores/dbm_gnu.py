@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import InvalidArgument
-from .dbm_hash import HashStore
+from .dbm_file import DbmStore
 from .store import Opening
 
 try:
@@ -17,7 +17,7 @@ except ImportError as error:
     ) from error
 
 
-class GnuStore(HashStore):
+class GnuStore(DbmStore):
     name = "dbm.gnu"
     failures = (gnu.error, OSError)
 

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import InvalidArgument
-from .dbm_hash import HashStore
+from .dbm_file import DbmStore
 
 try:
     import dbm.ndbm as ndbm
@@ -14,7 +14,7 @@ except ImportError as error:
     ) from error
 
 
-class NdbmStore(HashStore):
+class NdbmStore(DbmStore):
     name = "dbm.ndbm"
     waits_for_room = True
     failures = (ndbm.error, OSError)

@@ -1,5 +1,5 @@
-"""What the hash files of gdbm, ndbm and Berkeley DB have in common: one process has them open, and
-a kill in the middle of a write may leave a file that is no whole one."""
+"""What gdbm, ndbm and Berkeley DB have in common: one file, which one process has open, and which a
+kill in the middle of a write may leave as no whole one."""
 
 import logging
 from abc import abstractmethod
@@ -11,11 +11,11 @@ from .store import Opening, Store
 
 _log = logging.getLogger("polycache")
 _PAGE = 4096
-_OVERHEAD = 32
+OVERHEAD = 32
 """Bytes that an entry takes beside its key and value, about."""
 
 
-class HashStore(Store):
+class DbmStore(Store):
     durabilities = ("none",)
     counts = True
     max_value = 2**30
@@ -62,7 +62,7 @@ class HashStore(Store):
             self._room.claim(len(key) + len(value) + 2 * _PAGE)
         before = self._weight(key)
         self._database[key] = value
-        return len(key) + len(value) + _OVERHEAD - before
+        return len(key) + len(value) + OVERHEAD - before
 
     def delete(self, key: bytes) -> int:
         before = self._weight(key)
@@ -72,7 +72,7 @@ class HashStore(Store):
 
     def _weight(self, key: bytes) -> int:
         try:
-            return len(key) + len(self._database[key]) + _OVERHEAD
+            return len(key) + len(self._database[key]) + OVERHEAD
         except KeyError:
             return 0
 
