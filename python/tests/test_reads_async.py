@@ -95,6 +95,21 @@ async def test_tasks_that_wait_for_one_reply_have_it_encoded_once(server: Server
     await client.aclose()
 
 
+async def test_tasks_that_wait_for_a_reply_that_is_not_kept_have_it_encoded_once(
+    server: Server,
+) -> None:
+    client = redis.asyncio.Redis(port=server.port, decode_responses=True)
+    await client.xadd("j", {"a": "1"}, id="1-1")
+    # Nothing is heard yet.
+    async with cached(client, **options()) as reads:
+        found = await asyncio.gather(*(reads.json.xrange("j", "-", "+") for _ in range(50)))
+        stats = reads.stats()
+        assert (stats.sent, stats.joined, stats.memory_hits) == (1, 49, 0)
+        assert found[0].bytes == b'[["1-1",{"a":"1"}]]'
+        assert all(page is found[0] for page in found)
+    await client.aclose()
+
+
 async def test_a_read_that_hangs_holds_only_its_own_caller(
     server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:

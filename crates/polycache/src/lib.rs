@@ -50,6 +50,8 @@ mod get_or_set;
 mod get_or_set_many;
 mod increment;
 mod jitter;
+#[cfg(any(feature = "bindings-remote", feature = "reads"))]
+mod json;
 mod keys;
 mod lease;
 mod lock;

@@ -36,6 +36,7 @@ mod options;
 mod own;
 mod reads;
 mod remote;
+mod reply_json;
 mod statistics;
 mod tiers;
 mod to_python;
@@ -75,6 +76,8 @@ mod _native {
     use crate::own::forked;
     #[pymodule_export]
     use crate::reads::{Origin, Reads, Ticket};
+    #[pymodule_export]
+    use crate::reply_json::reply_json;
 
     #[pymodule_init]
     fn init(module: &pyo3::Bound<'_, pyo3::types::PyModule>) -> pyo3::PyResult<()> {

@@ -378,6 +378,9 @@ class ReadTicket:
     def asks(self) -> bytes | None:
         """The key that the same connection is asked for by GETEX after the read."""
 
+def reply_json(value: object) -> bytes:
+    """A reply of a client as JSON; TypeError for what no reply holds."""
+
 class Reads:
     """The cached reads of a cache with a server."""
 

@@ -24,7 +24,6 @@ class JsonTest < Minitest::Test
     end
   end
 
-  # spec/vectors/replies.json, as redis-client reads what a server sends.
   # The library writes what is ordinary, our own code the rest: names that are text.
   def test_ordinary_fields_are_written_alike
     values = ["é\u2028</script>\"\\\u0001", "", 0, -1, (2**63) - 1, -(2**63), nil, true, false]
@@ -43,14 +42,45 @@ class JsonTest < Minitest::Test
     assert_raises(Polycache::InvalidArgument) { Polycache::HTTP::Json.of({ n: Object.new }) }
   end
 
+  # spec/vectors/replies.json, as redis-client reads what a server sends.
   def test_replies_of_redis
     vectors = File.expand_path("../../../spec/vectors/replies.json", __dir__)
     JSON.parse(File.read(vectors)).each do |one|
       reply = parsed([one["resp"]].pack("H*"))
 
       assert_equal one["json"].b, Polycache::HTTP::Json.of(reply), one["name"]
+      assert_equal one["json"].b, of_packed(reply), one["name"] if packable?(reply)
     end
   end
+
+  # What cached reads make of the bytes that they keep.
+  def test_packed_values
+    CASES.each do |value, json|
+      assert_equal json.b, of_packed(value), value.inspect if packable?(value)
+    end
+
+    assert_equal '{"0":0,"a":2,"null":[]}', of_packed({ "a" => 1, a: 2, "0" => 0, nil => [] })
+    nested = 50.times.reduce([]) { |inner, _| [inner] }
+
+    assert_equal JSON.generate(nested), of_packed(nested)
+  end
+
+  def test_what_is_no_packed_reply_is_refused
+    packed = reply.pack([1, { "a" => "text" }, 2.5])
+    (0...packed.bytesize).each do |size|
+      assert_raises(Polycache::InvalidArgument) { reply.json(packed.byteslice(0, size)) }
+    end
+    deep = ("a\x01\0\0\0".b * 100) + "n\0\0\0\0".b
+
+    assert_raises(Polycache::InvalidArgument) { reply.json(deep) }
+    assert_raises(Polycache::InvalidArgument) { reply.json("a\xff\xff\xff\xff".b) }
+  end
+
+  def reply = Polycache::Native::Reply
+
+  def packable?(value) = !reply.pack(value).nil?
+
+  def of_packed(value) = reply.json(reply.pack(value))
 
   def parsed(resp)
     ours, theirs = UNIXSocket.pair

@@ -50,6 +50,22 @@ class ReadsTest < Minitest::Test
     redis.del("many")
   end
 
+  somewhere "threads that wait for a reply that is not kept have it encoded once" do
+    client = redis
+    client.del("many")
+    client.rpush("many", "a")
+    wait = -> {}
+    reads = cached(redis(middlewares: [Gate], custom: { gate: -> { wait.call } }))
+    wait = -> { until_true("all join") { reads.stats[:joined] == 49 } }
+    # Nothing is heard yet.
+    pages = simultaneously(50) { reads.json.lrange("many", 0, -1) }
+
+    assert_equal '["a"]', pages[0].text
+    assert_equal 1, pages.uniq(&:object_id).size
+    assert_equal [1, 0], reads.stats.values_at(:sent, :memory_hits)
+    client.del("many")
+  end
+
   somewhere "threads that read different keys of one RedisClient at once" do
     client = redis_client
     20.times { |number| client.call("SET", "threads:#{number}", number) }

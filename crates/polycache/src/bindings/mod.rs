@@ -35,6 +35,14 @@ pub mod remote {
     pub use super::reads::{CachedReads, ReadBegun, ReadOrigin, ReadTicket, Uncached, MOST_KEYS};
     #[cfg(feature = "fibers")]
     pub use crate::remote::fibers;
+    /// The JSON of replies.
+    #[cfg(feature = "bindings-remote")]
+    pub mod json {
+        pub use crate::json::{
+            write_bytes, write_double, write_integer, write_list, write_text,
+            write_text_with_surrogates, Members,
+        };
+    }
     #[cfg(feature = "bindings-remote")]
     pub use crate::remote::settings::{Address, Settings, Tls, Topology};
     pub use crate::remote::{by_digest_or_text, is_background, Ear, Failure, Transport};

@@ -1,13 +1,13 @@
 //! A reply as JSON, with its entity tag.
 
-use super::number::write_double;
+use crate::json::{write_double, write_integer, write_list, write_text, Members};
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use base64::Engine;
 use bytes::Bytes;
 use redis::Value;
 use std::any::Any;
 use std::borrow::Cow;
-use std::collections::{BTreeMap, HashMap};
+use std::convert::Infallible;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
@@ -69,63 +69,31 @@ impl JsonReply {
 fn write(value: &Value, out: &mut Vec<u8>) {
     match value {
         Value::Nil => out.extend_from_slice(b"null"),
-        Value::Int(number) => out.extend_from_slice(number.to_string().as_bytes()),
+        Value::Int(number) => write_integer(*number, out),
         Value::Double(number) => write_double(*number, out),
         Value::Boolean(yes) => out.extend_from_slice(if *yes { b"true" } else { b"false" }),
         Value::Array(list) | Value::Set(list) | Value::Push { data: list, .. } => {
-            write_list(list, out)
+            let Ok(()) = write_list(list, out, infallible(write));
         }
-        Value::Map(pairs) => write_map(pairs, out),
+        Value::Map(pairs) => {
+            let mut members = Members::default();
+            for (name, value) in pairs {
+                members.add(text_of(name), value);
+            }
+            let Ok(()) = members.write(out, infallible(write));
+        }
         Value::Attribute { data, .. } => write(data, out),
         other => write_text(&text_of(other), out),
     }
 }
 
-fn write_list(list: &[Value], out: &mut Vec<u8>) {
-    out.push(b'[');
-    for (at, one) in list.iter().enumerate() {
-        if at > 0 {
-            out.push(b',');
-        }
-        write(one, out);
-    }
-    out.push(b']');
-}
-
-/// In the order of a JavaScript object: names that are indexes first, by number, then all others as they came; of a name
-/// that stands twice the first place and the last value.
-fn write_map(pairs: &[(Value, Value)], out: &mut Vec<u8>) {
-    let mut indexes = BTreeMap::new();
-    let mut places: HashMap<Cow<'_, str>, usize> = HashMap::new();
-    let mut others: Vec<(Cow<'_, str>, &Value)> = Vec::new();
-    for (name, value) in pairs {
-        let name = text_of(name);
-        if let Some(index) = index_of(&name) {
-            indexes.insert(index, (name, value));
-        } else if let Some(other) = places.get(&name).and_then(|at| others.get_mut(*at)) {
-            other.1 = value;
-        } else {
-            places.insert(name.clone(), others.len());
-            others.push((name, value));
-        }
-    }
-    out.push(b'{');
-    for (at, (name, value)) in indexes.into_values().chain(others).enumerate() {
-        if at > 0 {
-            out.push(b',');
-        }
-        write_text(&name, out);
-        out.push(b':');
+fn infallible<T>(
+    write: impl Fn(T, &mut Vec<u8>),
+) -> impl Fn(T, &mut Vec<u8>) -> Result<(), Infallible> {
+    move |value, out| {
         write(value, out);
+        Ok(())
     }
-    out.push(b'}');
-}
-
-/// The number of an array index (ECMA-262, 6.1.7): digits without a leading zero, below 2^32 - 1.
-fn index_of(name: &str) -> Option<u32> {
-    let is_canonical = name == "0" || name.starts_with(|digit: char| ('1'..='9').contains(&digit));
-    let number: u32 = is_canonical.then(|| name.parse().ok())??;
-    (number < u32::MAX).then_some(number)
 }
 
 /// A value that is no compound one, as text.
@@ -152,15 +120,11 @@ pub(super) fn digits<T: Any + fmt::Debug>(number: &T) -> String {
     }
 }
 
-fn write_text(text: &str, out: &mut Vec<u8>) {
-    // Writing to memory cannot fail.
-    let _ = serde_json::to_writer(out, text);
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use redis::parse_redis_value;
+    use std::collections::HashMap;
 
     #[test]
     fn a_reply_is_the_json_that_every_language_gives() {

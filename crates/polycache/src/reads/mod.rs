@@ -25,7 +25,6 @@ mod expiry;
 mod flights;
 mod json;
 mod kept;
-mod number;
 mod packed;
 mod plan;
 mod servers;

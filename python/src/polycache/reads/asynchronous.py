@@ -9,6 +9,7 @@ from typing import Any, Self
 from .. import _native
 from ..http.representation import Representation
 from .kept import handed_out
+from .landed import Landed
 from .reads import PATIENCE, Read, Reads, refused
 from .stats import ReadStats
 
@@ -16,7 +17,7 @@ from .stats import ReadStats
 class _Flight:
     """A read under way, which other tasks of its event loop wait for."""
 
-    def __init__(self, task: "asyncio.Task[Any]", loop: asyncio.AbstractEventLoop) -> None:
+    def __init__(self, task: "asyncio.Task[Landed]", loop: asyncio.AbstractEventLoop) -> None:
         self.began = time.monotonic()
         self.task = task
         self.loop = loop
@@ -44,7 +45,7 @@ class AsyncCachedReads:
             if call is not None and (found := kept.get(call)) is not None:
                 stats.memory_hits += 1
                 return handed_out(found[0])
-            return handed_out(await self._landed(call, name, args, options))
+            return handed_out((await self._landed(call, name, args, options)).kept)
 
         method.__name__ = name
         self.__dict__[name] = method
@@ -83,10 +84,12 @@ class AsyncCachedReads:
 
     async def _landed(
         self, call: object | None, method: str, args: tuple[Any, ...], options: dict[str, Any]
-    ) -> Any:
+    ) -> Landed:
         reads = self._reads
-        read = reads.read(call, method, args, options)
-        call = read.call
+        read = None
+        if call is None:
+            read = reads.read(None, method, args, options)
+            call = read.call
         loop = asyncio.get_running_loop()
         flight = reads.flights.get(call)
         if (
@@ -99,12 +102,13 @@ class AsyncCachedReads:
             await asyncio.wait([flight.task], timeout=PATIENCE)
             if not flight.task.done():
                 # Its connection may be dead, and another one not.
-                return await self._read(read)
+                return await self._read(read or reads.read(call, method, args, options))
         else:
+            read = read or reads.read(call, method, args, options)
             flight = reads.flights[call] = _Flight(loop.create_task(self._read(read)), loop)
             mine = flight
 
-            def ended(task: "asyncio.Task[Any]") -> None:
+            def ended(task: "asyncio.Task[Landed]") -> None:
                 if reads.flights.get(call) is mine:
                     del reads.flights[call]
                 if not task.cancelled():
@@ -115,7 +119,7 @@ class AsyncCachedReads:
         # A caller that is cancelled does not end the read of the others.
         return await asyncio.shield(flight.task)
 
-    async def _read(self, read: Read) -> Any:
+    async def _read(self, read: Read) -> Landed:
         reads = self._reads
         native = reads.native
         if not native.is_known() and not await asyncio.to_thread(native.know):
@@ -125,7 +129,7 @@ class AsyncCachedReads:
             reply = (await pipe.execute(raise_on_error=False))[sent.before]
             if isinstance(reply, Exception):
                 raise reply
-            return reads.isolated(reply)
+            return reads.landed(reply)
         began = time.monotonic()
         while True:
             found = reads.near(read)
@@ -138,7 +142,7 @@ class AsyncCachedReads:
             if begun is not None:
                 await asyncio.sleep(begun)
 
-    async def _ask(self, read: Read, ticket: _native.ReadTicket) -> Any:
+    async def _ask(self, read: Read, ticket: _native.ReadTicket) -> Landed:
         reads = self._reads
         try:
             pipe, sent = reads.pipeline(read, ticket)
@@ -168,7 +172,7 @@ class AsyncJson:
                 made: Representation = found[0]
                 return made
             landed = await outer._landed(call, name, args, options)
-            return reads.represented(name, args, options, landed)
+            return reads.represented(call, landed)
 
         method.__name__ = name
         self.__dict__[name] = method

@@ -15,8 +15,8 @@ from ..durations import Duration
 from ..errors import Closed, InvalidArgument
 from ..http.representation import Representation
 from .expiry import expiry_of, questions
-from .json import json_of
-from .kept import KeptReplies, handed_out, pack, unpack
+from .kept import KeptReplies, pack, unpack
+from .landed import Landed
 from .name import call_of, name_of
 from .plan import Plan, is_read, plan_of, refusal
 from .stats import WHYS, ReadStats
@@ -131,8 +131,8 @@ class Reads:
 
     def ended(
         self, read: Read, ticket: _native.ReadTicket, sent: Sent, replies: Sequence[Any]
-    ) -> Any:
-        """Keeps the reply of a read if it may, and gives it as it is isolated."""
+    ) -> Landed:
+        """Keeps the reply of a read if it may."""
         reply = replies[sent.before]
         if isinstance(reply, Exception):
             self.native.fail(read.name, read.keys, ticket)
@@ -152,17 +152,18 @@ class Reads:
             found = self.near(read)
             if found is not None and found[0] == packed:
                 self.kept.put(read.call, isolated, found[1], len(packed))
-        return isolated
+        return Landed(isolated, reply)
 
-    def keep(self, read: Read, packed: bytes, origin: _native.ReadOrigin) -> Any:
-        """Keeps what was just read on this host, and gives it as it is isolated."""
-        isolated = self.kept.isolate(unpack(packed), packed)
+    def keep(self, read: Read, packed: bytes, origin: _native.ReadOrigin) -> Landed:
+        """Keeps what was just read on this host."""
+        reply = unpack(packed)
+        isolated = self.kept.isolate(reply, packed)
         self.kept.put(read.call, isolated, origin, len(packed))
-        return isolated
+        return Landed(isolated, reply)
 
-    def isolated(self, reply: Any) -> Any:
-        """A reply that several callers may get."""
-        return self.kept.isolate(reply, pack(reply))
+    def landed(self, reply: Any) -> Landed:
+        """A reply that is not kept; several callers may get it."""
+        return Landed(self.kept.isolate(reply, pack(reply)), reply)
 
     def count(self, why: int) -> None:
         name = WHYS[why]
@@ -170,21 +171,24 @@ class Reads:
             uncached = self.stats.uncached
             setattr(uncached, name, getattr(uncached, name) + 1)
 
-    def represented(
-        self, method: str, args: tuple[Any, ...], options: dict[str, Any], kept: Any
-    ) -> Representation:
-        """The JSON of a reply that was just handed out, kept beside it."""
-        call = self.call(method, args, options)
-        made = self.kept.get(("json", call)) if call is not None else None
+    def represented(self, call: object | None, landed: Landed) -> Representation:
+        """The JSON of a reply that just landed, kept beside it."""
+        if call is None:
+            return landed.representation()
+        made = self.kept.get(("json", call))
         if made is not None:
-            # Another caller that waited for the same read has encoded it.
+            # Another caller that waited for the same read has had it made.
             found: Representation = made[0]
             return found
-        beside = self.kept.get(call) if call is not None else None
-        representation = Representation(json_of(handed_out(kept if beside is None else beside[0])))
-        if beside is not None:
-            # It stands as long as the reply does that it was made of.
-            self.kept.put(("json", call), representation, beside[1], representation.size)
+        beside = self.kept.get(call)
+        if beside is None:
+            return landed.representation()
+        # Another reply than the one that landed may stand there by now.
+        is_landed = beside[0] is landed.kept
+        newest = landed if is_landed else Landed(beside[0], None)
+        representation = newest.representation()
+        # It stands as long as the reply does that it was made of.
+        self.kept.put(("json", call), representation, beside[1], representation.size)
         return representation
 
     def forget(self, keys: Sequence[Any]) -> None:

@@ -9,6 +9,7 @@ from typing import Any, Self
 from .. import _native
 from ..http.representation import Representation
 from .kept import handed_out
+from .landed import Landed
 from .reads import PATIENCE, Read, Reads, refused
 from .stats import ReadStats
 
@@ -19,8 +20,7 @@ class _Flight:
     def __init__(self) -> None:
         self.began = time.monotonic()
         self.done = threading.Event()
-        self.landed = False
-        self.kept: Any = None
+        self.landed: Landed | None = None
         self.error: Exception | None = None
 
 
@@ -46,7 +46,7 @@ class CachedReads:
             if call is not None and (found := kept.get(call)) is not None:
                 stats.memory_hits += 1
                 return handed_out(found[0])
-            return handed_out(self._landed(call, name, args, options))
+            return handed_out(self._landed(call, name, args, options).kept)
 
         method.__name__ = name
         self.__dict__[name] = method
@@ -83,13 +83,13 @@ class CachedReads:
 
     def _landed(
         self, call: object | None, method: str, args: tuple[Any, ...], options: dict[str, Any]
-    ) -> Any:
+    ) -> Landed:
         reads = self._reads
         if call is None:
             call = reads.read(None, method, args, options).name
             if (found := reads.kept.get(call)) is not None:
                 reads.stats.memory_hits += 1
-                return found[0]
+                return Landed(found[0], None)
         while True:
             with reads.lock:
                 flight = reads.flights.get(call)
@@ -105,8 +105,8 @@ class CachedReads:
                 return self._read(reads.read(call, method, args, options))
             if flight.error is not None:
                 raise flight.error
-            if flight.landed:
-                return flight.kept
+            if flight.landed is not None:
+                return flight.landed
             # Its thread was interrupted: another one reads.
 
     def _fly(
@@ -116,12 +116,11 @@ class CachedReads:
         method: str,
         args: tuple[Any, ...],
         options: dict[str, Any],
-    ) -> Any:
+    ) -> Landed:
         reads = self._reads
         try:
-            flight.kept = self._read(reads.read(call, method, args, options))
-            flight.landed = True
-            return flight.kept
+            flight.landed = self._read(reads.read(call, method, args, options))
+            return flight.landed
         except Exception as error:
             flight.error = error
             raise
@@ -131,7 +130,7 @@ class CachedReads:
                     del reads.flights[call]
             flight.done.set()
 
-    def _read(self, read: Read) -> Any:
+    def _read(self, read: Read) -> Landed:
         reads = self._reads
         native = reads.native
         if not native.is_known() and not native.know():
@@ -141,7 +140,7 @@ class CachedReads:
             reply = pipe.execute(raise_on_error=False)[sent.before]
             if isinstance(reply, Exception):
                 raise reply
-            return reads.isolated(reply)
+            return reads.landed(reply)
         began = time.monotonic()
         while True:
             found = reads.near(read)
@@ -154,7 +153,7 @@ class CachedReads:
             if begun is not None:
                 time.sleep(begun)
 
-    def _ask(self, read: Read, ticket: _native.ReadTicket) -> Any:
+    def _ask(self, read: Read, ticket: _native.ReadTicket) -> Landed:
         reads = self._reads
         try:
             pipe, sent = reads.pipeline(read, ticket)
@@ -184,7 +183,7 @@ class Json:
                 made: Representation = found[0]
                 return made
             landed = outer._landed(call, name, args, options)
-            return reads.represented(name, args, options, landed)
+            return reads.represented(call, landed)
 
         method.__name__ = name
         self.__dict__[name] = method

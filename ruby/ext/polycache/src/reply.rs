@@ -7,6 +7,8 @@ use magnus::{
     function, prelude::*, r_hash::ForEach, Error, Float, Integer, RArray, RHash, RModule, RString,
     Ruby, Symbol, Value,
 };
+use polycache::bindings::remote::json::{self, Members};
+use std::borrow::Cow;
 
 /// How deep replies may be.
 const DEPTH: usize = 64;
@@ -202,12 +204,110 @@ impl<'a> Reader<'a> {
     }
 }
 
+/// The JSON of the value of bytes that `pack` made (`spec/reads.md`, "As JSON"), of which no object is made.
+fn json_of(ruby: &Ruby, packed: RString) -> Result<RString, Error> {
+    let mut out = Vec::new();
+    // SAFETY: no object is made while they are read.
+    let mut bytes = unsafe { packed.as_slice() };
+    match write_json(&mut bytes, DEPTH, &mut out) {
+        Some(()) => Ok(ruby.str_from_slice(&out)),
+        None => Err(invalid(ruby, "that is no packed reply")),
+    }
+}
+
+/// The letter of the next value and its count.
+fn next(bytes: &mut &[u8]) -> Option<(u8, usize)> {
+    let (head, rest) = bytes.split_first_chunk::<5>()?;
+    let [letter, count @ ..] = *head;
+    *bytes = rest;
+    Some((letter, u32::from_le_bytes(count) as usize))
+}
+
+fn write_json(bytes: &mut &[u8], depth: usize, out: &mut Vec<u8>) -> Option<()> {
+    let depth = depth.checked_sub(1)?;
+    let (letter, count) = next(bytes)?;
+    match letter {
+        b'n' => out.extend_from_slice(b"null"),
+        b't' => out.extend_from_slice(b"true"),
+        b'F' => out.extend_from_slice(b"false"),
+        b'a' => {
+            return json::write_list(0..count, out, |_, out| {
+                write_json(bytes, depth, out).ok_or(())
+            })
+            .ok()
+        }
+        b'h' => {
+            let mut members = Members::default();
+            for _ in 0..count {
+                members.add(name_of(bytes, depth)?, taken(bytes, depth)?);
+            }
+            let write =
+                |mut value: &[u8], out: &mut Vec<u8>| write_json(&mut value, depth, out).ok_or(());
+            return members.write(out, write).ok();
+        }
+        _ => {
+            let (chunk, rest) = bytes.split_at_checked(count)?;
+            *bytes = rest;
+            match letter {
+                b's' | b'A' | b'b' | b'y' => json::write_bytes(chunk, out),
+                b'f' => json::write_double(f64::from_le_bytes(chunk.try_into().ok()?), out),
+                b'i' => {
+                    let digits = std::str::from_utf8(chunk).ok()?;
+                    match digits.parse() {
+                        Ok(integer) => json::write_integer(integer, out),
+                        Err(_) => json::write_text(digits, out),
+                    }
+                }
+                _ => return None,
+            }
+        }
+    }
+    Some(())
+}
+
+/// The next value, as its name in an object.
+fn name_of<'a>(bytes: &mut &'a [u8], depth: usize) -> Option<Cow<'a, str>> {
+    let (letter, count) = next(&mut &**bytes)?;
+    if matches!(letter, b's' | b'A' | b'b' | b'y') {
+        let (_, chunk) = bytes.split_at_checked(5)?;
+        let (chunk, rest) = chunk.split_at_checked(count)?;
+        *bytes = rest;
+        return Some(String::from_utf8_lossy(chunk));
+    }
+    let mut name = Vec::new();
+    write_json(bytes, depth, &mut name)?;
+    Some(String::from_utf8_lossy(&name).into_owned().into())
+}
+
+/// The bytes of the next value.
+fn taken<'a>(bytes: &mut &'a [u8], depth: usize) -> Option<&'a [u8]> {
+    let before = *bytes;
+    skip(bytes, depth)?;
+    before.get(..before.len() - bytes.len())
+}
+
+fn skip(bytes: &mut &[u8], depth: usize) -> Option<()> {
+    let depth = depth.checked_sub(1)?;
+    let (letter, count) = next(bytes)?;
+    match letter {
+        b'n' | b't' | b'F' => {}
+        b'a' => (0..count).try_for_each(|_| skip(bytes, depth))?,
+        b'h' => (0..count).try_for_each(|_| {
+            skip(bytes, depth)?;
+            skip(bytes, depth)
+        })?,
+        _ => *bytes = bytes.split_at_checked(count)?.1,
+    }
+    Some(())
+}
+
 /// Defines the module.
 ///
 /// # Errors
 /// What Ruby raises when it cannot.
 pub(crate) fn define(native: RModule) -> Result<(), Error> {
     let module = native.define_module("Reply")?;
+    module.define_singleton_method("json", function!(json_of, 1))?;
     module.define_singleton_method("pack", function!(pack, 1))?;
     module.define_singleton_method("unpack", function!(unpack, 2))
 }

@@ -22,8 +22,9 @@ module Polycache
       JSON_OF = Hash.new { |names, method| names[method] = :"json #{method}" }
       private_constant :JSON_OF
 
-      # What a read brings: the reply as it is isolated, and how the read is called.
-      Found = Struct.new(:kept, :name)
+      # What a read brings: the reply as it is isolated, how the read is called, the reply's bytes,
+      # and its JSON once somebody has asked for it.
+      Found = Struct.new(:kept, :name, :packed, :representation)
       # A read under way.
       Begun = Struct.new(:flight, :at)
       # A read of a method of the client.
@@ -135,11 +136,22 @@ module Polycache
 
       def represented(call, found)
         packed, origin = @native.near(found.name) if found.name
-        reply = packed ? Native::Reply.unpack(packed, false) : Kept.hand_out(found.kept)
-        bytes = HTTP::Json.of(reply)
-        representation = HTTP::Representation.new(bytes)
-        @lock.synchronize { keep(call, representation, bytes.bytesize, origin) } if packed
+        # Another reply than the one that landed may be there by now.
+        return represented_once(found) if packed.nil?
+
+        found = Found.new(nil, nil, packed) unless packed == found.packed
+        representation = represented_once(found)
+        @lock.synchronize { keep(call, representation, representation.size, origin) }
         representation
+      end
+
+      # The JSON of what a read brought, made for the first of its callers that asks for it.
+      def represented_once(found)
+        found.representation ||= begin
+          packed = found.packed
+          json = packed ? Native::Reply.json(packed) : HTTP::Json.of(found.kept)
+          HTTP::Representation.new(json.freeze)
+        end
       end
 
       # @return [(Flight, Boolean)] the read to join or, with true, to make; none where this thread
@@ -231,7 +243,7 @@ module Polycache
           @stats.host_hits += 1
           keep(read.call, kept, packed.bytesize, origin)
         end
-        Found.new(kept, read.name)
+        Found.new(kept, read.name, packed)
       end
 
       # Has the client read, and keeps the reply if it may.
@@ -259,14 +271,14 @@ module Polycache
         if found == packed
           @lock.synchronize { keep(read.call, kept, packed.bytesize, origin) }
         end
-        Found.new(kept, read.name)
+        Found.new(kept, read.name, packed)
       end
 
       # A read that is not kept at all.
       def pass(read)
         _, reply, = send_read([], read, nil)
         packed = Native::Reply.pack(reply)
-        packed ? Found.new(@kept.isolate(reply, packed), read.name) : Found.new(reply, nil)
+        packed ? Found.new(@kept.isolate(reply, packed), read.name, packed) : Found.new(reply, nil)
       end
 
       def send_read(before, read, after)

@@ -1,7 +1,7 @@
-//! Numbers as JavaScript writes them, so that the same reply is the same JSON in every language.
+//! Numbers.
 
 /// A double as ECMAScript's Number::toString has it (ECMA-262, 6.1.6.1.20); `null` where JSON has none.
-pub(super) fn write_double(number: f64, out: &mut Vec<u8>) {
+pub fn write_double(number: f64, out: &mut Vec<u8>) {
     if !number.is_finite() {
         out.extend_from_slice(b"null");
         return;
@@ -35,6 +35,11 @@ pub(super) fn write_double(number: f64, out: &mut Vec<u8>) {
         }
     };
     out.extend_from_slice(text.as_bytes());
+}
+
+/// An integer of 64 bits, with all its digits. Larger ones are texts.
+pub fn write_integer(number: i64, out: &mut Vec<u8>) {
+    out.extend_from_slice(number.to_string().as_bytes());
 }
 
 #[cfg(test)]
