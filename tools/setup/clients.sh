@@ -8,5 +8,6 @@ need_clients() {
   ruby -e 'gem "redis", "~> 4.8"' 2>/dev/null ||
     apt_install "redis-rb 4, which many programs have" ruby-redis || return
   debian_packages trixie debian/trixie ruby-redis-client ruby-redis ruby-redis-namespace \
-    ruby-connection-pool ruby-sidekiq ruby-rack ruby-concurrent ruby-redis-cluster-client
+    ruby-connection-pool ruby-sidekiq ruby-rack ruby-concurrent ruby-redis-cluster-client \
+    ruby-redis-clustering
 }

@@ -15,8 +15,8 @@ module Polycache
   #   reads = Polycache.cached(redis, path: ".cache")
   #   reads.xrange("OPTIONS", "-", "+")
   #
-  # @param client [Redis, Redis::Namespace, RedisClient, RedisClient::Pooled, RedisClient::Cluster,
-  #   ConnectionPool] of redis-rb 5 or redis-client, or a pool of such clients
+  # @param client [Redis, Redis::Cluster, Redis::Namespace, RedisClient, RedisClient::Pooled,
+  #   RedisClient::Cluster, ConnectionPool] of redis-rb 5 or redis-client, or a pool of such clients
   # @param cache [Cache, nil] one with the option +remote+, the server of the client, whose
   #   directory and connections are shared; nil opens one by the options. Default: nil.
   # @param options what Opened reads: +path+, +limit+, +mode+, +max_staleness+, +timeout+ and

@@ -1,34 +1,16 @@
 # frozen_string_literal: true
 
-require_relative "helper"
-begin
-  require "redis_cluster_client"
-rescue LoadError # The tests are skipped.
-  nil
-end
+require_relative "cluster_helper"
 
-# Cached reads over a client of a Cluster: three primaries, each with a replica.
+# Cached reads over a client of redis-cluster-client.
 class ClusterOfReadsTest < Minitest::Test
-  include ReadsOnServers
+  include ReadsOnACluster
 
-  # Primaries that were killed are replaced after some seconds.
-  PATIENCE = 60
   CALLS = [
     %w[GET {k}t], %w[GET {k}none], %w[MGET {k}t {k}none], %w[EXISTS {k}t {k}none],
     %w[XRANGE {k}x - +], %w[HGETALL {k}h], %w[ZRANGE {k}z 0 -1 WITHSCORES], %w[SMEMBERS {k}s],
     ["EVAL_RO", "return redis.call('get', KEYS[1])", 1, "{k}t"]
   ].freeze
-
-  def setup
-    super
-    skip "no redis-server or redis-cluster-client here" if
-      Servers::PROGRAMS.first != "redis-server" || !RedisClient.respond_to?(:cluster)
-    require "polycache/redis_namespace/cluster"
-    @ports = Servers.cluster_with_replicas
-    wait_for("the Cluster is up") do
-      living.all? { |port| ask(port, "CLUSTER", "INFO").include?("cluster_state:ok") }
-    end
-  end
 
   def test_a_hit_is_the_clients_reply
     [cluster, cluster(protocol: 2), cluster_pool].each_with_index do |client, at|
@@ -114,70 +96,20 @@ class ClusterOfReadsTest < Minitest::Test
 
   def test_a_primary_that_is_killed
     write("killed", "1")
-    reads = cached_on_host(cluster, max_staleness: "10s")
-    keeping(reads) { reads.call("GET", "killed") }
+    both = [cluster, redis_cluster].each_with_index.map do |client, at|
+      cached_on_host(client, at.to_s, max_staleness: "10s")
+    end
+    both.each { |reads| keeping(reads) { reads.call("GET", "killed") } }
     gone = owner("killed")
     Process.kill("KILL", Integer(ask(gone, "INFO", "server")[/process_id:(\d+)/, 1]))
     write("killed", "2")
-    wait_for("it is shown") { tried { reads.call("GET", "killed") } == "2" }
-    keeping(reads) { tried { reads.call("GET", "killed") } }
+    both.each do |reads|
+      wait_for("it is shown") { tried { reads.call("GET", "killed") } == "2" }
+      keeping(reads) { tried { reads.call("GET", "killed") } }
+    end
   end
 
   private
-
-  def nodes = living.map { |port| "redis://127.0.0.1:#{port}" }
-  def cluster(**options) = kept(RedisClient.cluster(nodes: nodes, **options).new_client)
-  def cluster_pool = kept(RedisClient.cluster(nodes: nodes).new_pool(size: 2))
-
-  def tried
-    yield
-  rescue RedisClient::Error
-    nil
-  end
-
-  def wait_for(what)
-    ends = Process.clock_gettime(Process::CLOCK_MONOTONIC) + PATIENCE
-    until yield
-      flunk "never: #{what}" if Process.clock_gettime(Process::CLOCK_MONOTONIC) > ends
-      sleep 0.01
-    end
-  end
-
-  # What another program asks one node.
-  def ask(port, *words)
-    client = RedisClient.new(port: port)
-    client.call(*words)
-  ensure
-    client&.close
-  end
-
-  def living = @ports.select { |port| tried { ask(port, "PING") } }
-
-  # The port of the primary of a key.
-  def owner(key)
-    living.find { |port| tried { [ask(port, "GET", key)] } }
-  end
-
-  def write(key, value)
-    wait_for("#{key} is written") do
-      port = owner(key)
-      port && tried { ask(port, "SET", key, value) }
-    end
-  end
-
-  # Begins to move a key's slot; the result moves the key, and ends that.
-  def moving(key)
-    source = owner(key)
-    target = (living - [source]).find { |port| ask(port, "ROLE")[0] == "master" }
-    slot = ask(source, "CLUSTER", "KEYSLOT", key)
-    from, to = [source, target].map { |port| ask(port, "CLUSTER", "MYID") }
-    ask(target, "CLUSTER", "SETSLOT", slot, "IMPORTING", from)
-    ask(source, "CLUSTER", "SETSLOT", slot, "MIGRATING", to)
-    lambda do
-      ask(source, "MIGRATE", "127.0.0.1", target, key, 0, 5000)
-      [target, source].each { |port| ask(port, "CLUSTER", "SETSLOT", slot, "NODE", to) }
-    end
-  end
 
   def fill(client)
     %w[t x h z s].each { |name| client.call("DEL", "{k}#{name}") }

@@ -130,9 +130,9 @@ class ClientsTest < Minitest::Test
       if Clients::OWN
         [Redis.new(cluster: nodes)]
       else
-        require "redis_cluster_client"
+        require "redis-clustering"
         config = RedisClient.cluster(nodes: nodes.first(1), replica: true)
-        [config, config.new_client]
+        [config, config.new_client, Redis::Cluster.new(nodes: nodes)]
       end
     clients.each { |client| assert_shared(kept(client)) }
   end

@@ -2,6 +2,7 @@
 
 require_relative "../errors"
 require_relative "ways/cluster"
+require_relative "ways/redis_cluster"
 require_relative "ways/redis_client"
 require_relative "ways/redis_rb"
 
@@ -12,7 +13,7 @@ module Polycache
     module Ways
       module_function
 
-      # @return [RedisRb, RedisClient, Cluster]
+      # @return [RedisRb, RedisClient, RedisCluster, Cluster]
       # @raise [InvalidArgument] for a client whose replies cannot be cached, with the reason
       def of(client)
         return Cluster.new(client) if client.class.ancestors.any? { |one| cluster?(one) }
@@ -20,6 +21,7 @@ module Polycache
         within = innermost(client)
         names = within.class.ancestors.map(&:name)
         refuse_others(names, within)
+        return cluster_of(client, within) if names.include?("Redis::Cluster")
         return RedisRb.new(client, within) if names.include?("Redis")
         return RedisClient.new(client, within) if
           names.include?("RedisClient") || names.include?("RedisClient::Pooled")
@@ -51,25 +53,33 @@ module Polycache
       def pool?(client) = client.respond_to?(:checkout) && client.respond_to?(:with)
 
       def refuse_others(names, client)
-        if names.include?("Redis::Cluster")
-          refuse("takes no Cluster of redis-rb, which does not show which server has answered: " \
-                 "give it a RedisClient.cluster(...) of the gem redis-cluster-client")
-        elsif names.include?("Redis::Distributed")
+        if names.include?("Redis::Distributed")
           refuse("takes no Redis::Distributed: give it the Redis of one server")
         elsif names.include?("RedisClient::Decorator::Client")
           refuse("takes no decorated RedisClient, whose methods it does not know: give it the " \
                  "client within")
-        elsif names.include?("Redis") && !client._client.is_a?(::RedisClient)
+        elsif names.include?("Redis") && !of_redis_client?(client._client)
           refuse("takes redis-rb 5, which is made of redis-client, and not redis-rb " \
                  "#{::Redis::VERSION}")
         end
+      end
+
+      def of_redis_client?(within)
+        within.is_a?(::RedisClient) || within.class.ancestors.any? { |one| cluster?(one) }
+      end
+
+      def cluster_of(client, within)
+        return RedisCluster.new(within) if client.equal?(within)
+
+        refuse("takes no pool and no namespace of a Redis::Cluster: threads may share one")
       end
 
       def refuse(why)
         raise InvalidArgument, "cached #{why}"
       end
 
-      private_class_method :innermost, :cluster?, :pool?, :refuse_others
+      private_class_method :innermost, :cluster?, :pool?, :refuse_others, :of_redis_client?,
+                           :cluster_of
     end
   end
 end

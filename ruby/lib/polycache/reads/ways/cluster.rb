@@ -22,10 +22,9 @@ module Polycache
           @config = client.respond_to?(:config) ? client.config : variable(:@config)
           check
           settings = @config.client_config
-          @shape = ["redis-cluster-client", settings[:protocol] || 3,
+          @shape = [kind, settings[:protocol] || 3,
                     *Array(settings[:middlewares]).map(&:name)].join(" ")
-          # One without a pool is for one thread at a time.
-          @monitor = Monitor.new unless variable(:@pool)
+          @monitor = monitor
         end
 
         def within = @client
@@ -62,7 +61,8 @@ module Polycache
         #
         # @param before [Array<Array<String>>] none if the reply will not be kept
         # @param after [Array<String>, nil] the proof, or who the database is
-        # @return [(Array, Object, Object)] the replies, errors among them
+        # @return [(Array, Object, Object)] the replies, errors among them; that of the read is in
+        #   the client's form
         # @raise the error of the read, or of the connection, as the client raises it
         def exchange(before, prepared, after)
           return synchronized { exchange_now(before, prepared, after) } if @monitor
@@ -71,6 +71,11 @@ module Polycache
         end
 
         private
+
+        def kind = "redis-cluster-client"
+
+        # One without a pool is for one thread at a time.
+        def monitor = variable(:@pool) ? nil : Monitor.new
 
         def synchronized(&) = @monitor.synchronize(&)
 
@@ -81,7 +86,7 @@ module Polycache
           reply = @client.call_v(prepared.words)
           # After the reply: another primary has this key, and may have answered before.
           answer = identity(after) if after && before.empty?
-          [Array.new(before.size), reply, answer]
+          [Array.new(before.size), prepared.reply(reply), answer]
         end
 
         def by_primary(before, prepared, after)
@@ -93,9 +98,9 @@ module Polycache
           if reply.is_a?(::RedisClient::Error)
             return if reply.message.match?(FOLLOWED)
 
-            raise reply
+            raise_as_client(reply)
           end
-          [replies.first(before.size), reply, after && replies.last]
+          [replies.first(before.size), prepared.reply(reply), after && replies.last]
         rescue ::RedisClient::ConnectionError, ::RedisClient::Cluster::NodeMightBeDown
           nil
         end
@@ -108,6 +113,8 @@ module Polycache
         rescue ::RedisClient::Error
           nil
         end
+
+        def raise_as_client(error) = raise(error)
 
         def slot(key) = ::RedisClient::Cluster::KeySlotConverter.convert(key.b)
         def variable(name) = @client.instance_variable_get(name)

@@ -1,7 +1,6 @@
 # frozen_string_literal: true
 
 require_relative "common"
-require_relative "../../redis_namespace/words"
 
 module Polycache
   module Reads
@@ -24,15 +23,12 @@ module Polycache
 
         # @param method [Symbol] of redis-rb
         def prepare(method, args, options)
-          recorder = Recorder.new
-          makes = @spaces.reverse.reduce(recorder) do |within, space|
-            Redis::Namespace::Pipeline.new(within, space.session, space)
+          words, block = Recorder.record(method, args, options) do |recorder|
+            @spaces.reverse.reduce(recorder) do |within, space|
+              Redis::Namespace::Pipeline.new(within, space.session, space)
+            end
           end
-          makes.public_send(method, *args, **options)
-          command, block = recorder.recorded
-          raise InvalidArgument, "#{method} sends no command" unless command
-
-          prefixed(RedisNamespace::Words.of(command), block)
+          prefixed(words, block)
         end
 
         def dynamic? = super || @spaces.any? { |space| !space.session.fixed? }
