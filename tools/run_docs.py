@@ -5,7 +5,9 @@ docs/python.md` runs those of some pages.
 
 Blocks in Rust, TypeScript, Python and Ruby are run one by one, each in an empty folder of its own,
 so a block has to be complete; blocks of shell too, where every command is `polycache`. A block that
-cannot run carries a reason in the line before it: `<!-- not run: needs a Redis server -->`.
+cannot run carries a reason in the line before it: `<!-- not run: needs a Redis server -->`. One
+that needs more than its language says so, `<!-- needs: rails -->`, and is skipped where
+tools/setup.sh cannot install that.
 
 In examples/ every .rs, .ts, .py and .rb file runs, except those whose name starts with `_` (parts
 of others) and those in a folder with a `run.sh`, which runs them. An example passes when it exits
@@ -55,7 +57,9 @@ FENCES = {
 COMMANDS = re.compile(r"(#.*|polycache .*)?$")
 
 BLOCK = re.compile(
-    r"^(?:<!-- not run: (?P<reason>.+?) -->\n)?```(?P<fence>\w+)\n(?P<code>.*?)^```$", re.M | re.S
+    r"^(?:<!-- (?:not run: (?P<reason>.+?)|needs: (?P<need>\w+)) -->\n)?"
+    r"```(?P<fence>\w+)\n(?P<code>.*?)^```$",
+    re.M | re.S,
 )
 
 
@@ -65,6 +69,8 @@ class Snippet:
     suffix: str
     code: str
     skipped: str = ""
+    # A name that tools/setup.sh knows.
+    need: str = ""
 
 
 def snippets(name: str, text: str) -> Iterator[Snippet]:
@@ -74,7 +80,8 @@ def snippets(name: str, text: str) -> Iterator[Snippet]:
             continue
         if suffix:
             line = text.count("\n", 0, block.start("fence")) + 1
-            yield Snippet(f"{name}:{line}", suffix, block["code"], block["reason"] or "")
+            told = (block["reason"] or "", block["need"] or "")
+            yield Snippet(f"{name}:{line}", suffix, block["code"], *told)
 
 
 def documents() -> list[str]:
@@ -91,14 +98,15 @@ def run_snippet(snippet: Snippet) -> Counts:
         Path(folder, "package.json").write_text('{ "type": "module" }')
         file = Path(folder, "snippet" + snippet.suffix)
         file.write_text(snippet.code)
-        return run_file(snippet.name, file, Path(folder))
+        return run_file(snippet.name, file, Path(folder), snippet.need)
 
 
-def run_file(name: str, file: Path, folder: Path) -> Counts:
-    interpreter, need = LANGUAGES[file.suffix]
-    if need and not is_set_up(need):
-        print(f"skipped {name}: no {need} here", flush=True)
-        return Counts(skipped=1)
+def run_file(name: str, file: Path, folder: Path, extra: str = "") -> Counts:
+    interpreter, language = LANGUAGES[file.suffix]
+    for need in filter(None, (language, extra)):
+        if not is_set_up(need):
+            print(f"skipped {name}: no {need} here", flush=True)
+            return Counts(skipped=1)
     if file.suffix == ".ts":
         if not typescript_is_built():
             print(f"FAILED  {name}: make typescript-dist failed", flush=True)

@@ -49,7 +49,7 @@ SECTIONS = [
         PYTEST + " -p no:asyncio examples/http/tests",
         counts.junit,
         needs=("python", "node"),
-        likes=("redis", "bun"),
+        likes=("redis", "bun", "rails"),
         prepare=("build", "typescript-dist"),
     ),
     # The controller and its statistics; nothing is measured.
@@ -178,6 +178,17 @@ SECTIONS = [
         MINITEST + " ruby/test/http/*_test.rb",
         counts.minitest,
         needs=("ruby", "clients"),
+        prepare=("build",),
+    ),
+    # The same, and cached reads, in Rails: 7 over Rack 3, and the machine's own, which is over
+    # Rack 2 in Debian bookworm.
+    Section(
+        "ruby-rails",
+        "for version in 7 6; do env POLYCACHE_RAILS=$version "
+        + MINITEST
+        + " ruby/test/http/rails/*_test.rb || exit 1; done",
+        counts.minitest,
+        needs=("ruby", "servers", "clients", "rails"),
         prepare=("build",),
     ),
     Section(

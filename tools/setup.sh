@@ -19,7 +19,7 @@ mkdir -p "$TOOLS/bin"
 TOOLS=$(cd "$TOOLS" && pwd)
 NEEDS="ruby node bun python redis servers clients stores"
 # Large, or needed by few: installed only when they are asked for by name.
-ON_REQUEST="arm64 arrow chromium deny fuzz msrv node22 opentelemetry pdoc platforms pyright typedoc yard zig"
+ON_REQUEST="arm64 arrow chromium deny fuzz msrv node22 opentelemetry pdoc platforms pyright rails typedoc yard zig"
 
 for file in common $NEEDS $ON_REQUEST; do
   # shellcheck source=/dev/null

@@ -1,7 +1,6 @@
 # frozen_string_literal: true
 
 require "json"
-require "minitest/autorun"
 require "polycache"
 require "timeout"
 require "tmpdir"
@@ -9,6 +8,7 @@ require "tmpdir"
 require_relative "support/caches"
 require_relative "support/children"
 require_relative "support/manual_clock"
+require_relative "support/minitest_alone"
 require_relative "support/tagged"
 require_relative "support/vectors"
 

@@ -23,8 +23,14 @@ RUNTIMES = {
     "hono": "bun",
     "elysia": "bun",
     "axum": "rust",
+    "rails": "ruby",
 }
-COMPILED = Path(os.environ.get("CARGO_TARGET_DIR") or FOLDER.parent.parent / "target") / "release"
+ROOT = FOLDER.parent.parent
+COMPILED = Path(os.environ.get("CARGO_TARGET_DIR") or ROOT / "target") / "release"
+TOOLS = Path(os.environ.get("POLYCACHE_TOOLS") or ROOT / "target" / "tools")
+# Where tools/setup.sh clients unpacked redis-rb 5 and what it is made of.
+GEMS = TOOLS / "debian/trixie/usr/share/rubygems-integration/all/gems"
+NAMES = ("redis-[0-9]*", "redis-client-*", "connection_pool-*")
 # Seconds for a program to listen, and to go.
 PATIENCE, GRACE = 60, 10
 SAYS = "listening at "
@@ -46,19 +52,45 @@ class Kind:
     def arguments(self) -> list[str]:
         if self.runtime == "rust":
             return [str(COMPILED / f"example-http-{self.name}")]
-        return [self.runtime, str(FOLDER / f"{self.name}.ts")]
+        return [self.runtime, str(FOLDER / self._file)]
+
+    @property
+    def _file(self) -> str:
+        return f"{self.name}.{'rb' if self.runtime == 'ruby' else 'ts'}"
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """For Ruby: the package of this checkout, and gems that are not installed."""
+        if self.runtime != "ruby":
+            return {}
+        gems = [folder for name in NAMES for folder in GEMS.glob(f"{name}/lib")]
+        return {"RUBYLIB": ":".join(map(str, [ROOT / "ruby/lib", *gems]))}
 
     @property
     def command(self) -> str:
         """As one would type it in this folder."""
         if self.runtime == "rust":
             return f"../../target/release/example-http-{self.name}"
-        return f"{self.runtime} {self.name}.ts"
+        return f"{self.runtime} {self._file}"
 
     def missing(self) -> str:
         """Why it cannot run here; empty where it can."""
         program = self.arguments[0]
-        return "" if shutil.which(program) else f"no {program} here"
+        if not shutil.which(program):
+            return f"no {program} here"
+        if self.runtime != "ruby":
+            return ""
+        found = subprocess.run(
+            [program, "-e", "require 'logger'; require 'rails'; require 'puma'; require 'redis'"],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            env=os.environ | self.environment,
+            text=True,
+            check=False,
+        )
+        lacks = found.stderr.partition(" -- ")[2].split("\n")[0]
+        return f"no {lacks} for Ruby here" if found.returncode else ""
 
 
 class Program:
@@ -71,7 +103,7 @@ class Program:
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
-            env=os.environ | {"REDIS_URL": redis_url, "PORT": "0"},
+            env=os.environ | kind.environment | {"REDIS_URL": redis_url, "PORT": "0"},
         )
         try:
             self.url = self._listen()

@@ -2,8 +2,9 @@
 
 require "fileutils"
 require "json"
-require "minitest/autorun"
 require "tmpdir"
+
+require "support/minitest_alone"
 
 # The library as it is where the native extension was not built.
 module PlainLibrary

@@ -1,9 +1,9 @@
 # frozen_string_literal: true
 
 require "fileutils"
-require "minitest/autorun"
 require "timeout"
 
+require_relative "../support/minitest_alone"
 require_relative "support/clients"
 require_relative "support/servers"
 

@@ -26,7 +26,8 @@ module Polycache
       # @return [String]
       # @raise [InvalidArgument]
       def text(control)
-        control = control.transform_keys(&:to_sym).compact
+        # Merged first: in a Hash of Rails all names would become text again.
+        control = {}.merge(control).transform_keys(&:to_sym).compact
         check(control)
         flags = FLAGS.filter_map { |name, directive| directive if control[name] }
         times = TIMES.filter_map do |name, directive|

@@ -24,12 +24,16 @@ module Polycache
           fields
         end
 
-        # Those of an answer: an Array, or lines of one String as before Rack 3, are one list.
+        # Those of an answer: an Array, or lines of one String as before Rack 3, are one list. So
+        # are fields whose names differ only in their letters' case, which clients get both of.
         def of_answer(headers)
-          headers.to_h do |name, value|
+          fields = {}
+          headers.each do |name, value|
             lines = value.is_a?(Array) ? value : value.to_s.split("\n", -1)
-            [name.to_s.downcase, text(lines.join(", "))]
+            found = text(lines.join(", "))
+            fields.merge!(name.to_s.downcase => found) { |_, *both| both.join(", ") }
           end
+          fields
         end
 
         # The variable of a field.
