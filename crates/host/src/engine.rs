@@ -18,6 +18,12 @@ pub trait Environment: Send + Sync {
     /// # Errors
     /// `NoSpace` when the disk has none.
     fn allocate(&self, block: u64) -> Result<(), Error>;
+    /// To be called by the holder of a block whose records end at `tail`, before it stores up to `to`: a place where pages
+    /// can be given their memory at once.
+    #[inline(always)]
+    fn prepare(&self, block: u64, tail: u64, to: u64) {
+        let _ = (block, tail, to);
+    }
     /// Allocates the disk space of a level of the index. Memory that has its pages anyway does nothing.
     ///
     /// # Errors

@@ -75,6 +75,8 @@ pub trait Io: Send + Sync {
     fn set_len(&self, file: &File, len: u64) -> io::Result<()>;
     /// Allocates disk space for a range of a file, by fallocate(2) itself.
     fn allocate(&self, file: &File, offset: u64, len: u64) -> io::Result<()>;
+    /// Writes zeros to a range of a file that has its disk space.
+    fn fill(&self, file: &File, offset: u64, len: u64) -> io::Result<()>;
     /// Maps a file as shared, for reading and writing.
     fn map(&self, file: &File, len: u64) -> io::Result<MmapRaw>;
     /// Maps a file as shared, for reading only.

@@ -409,6 +409,13 @@ impl Geometry {
         (self.block_size / 64).min(16 << 10)
     }
 
+    /// True when a piece begins between two places in a block: as much as a writer prepares at least.
+    #[inline(always)]
+    #[must_use]
+    pub fn is_in_another_piece(&self, from: u64, to: u64) -> bool {
+        (from ^ to) >= MIN_BLOCK
+    }
+
     /// True when a step begins between two places in a block.
     #[inline(always)]
     #[must_use]

@@ -2,6 +2,7 @@
 
 mod environment;
 mod flush;
+mod fresh;
 mod leases;
 mod memory_hits;
 mod presence;
@@ -107,6 +108,7 @@ impl Store {
             geometry,
             index_file,
             block_files,
+            &identities,
             membership,
         );
         let inner = Arc::new_cyclic(|weak| Inner {

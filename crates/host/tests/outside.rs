@@ -406,3 +406,76 @@ fn a_disk_that_is_full_from_the_start_is_no_space() {
     }
     assert!(told > 20, "{told}");
 }
+
+/// As before, where the limit is lowered when a part of a block is already in use.
+#[test]
+fn a_file_size_limit_that_is_lowered_later_ends_no_process() {
+    let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    in_a_child(|| {
+        // Blocks of 512 KiB, of which the first 64 have their pages after this.
+        let store = Store::open(&large(dir.path())).unwrap();
+        let ns = store.namespace(&["n"]).unwrap();
+        let value = entry(&"x".repeat(1000));
+        store.put(&ns, b"first", &value).unwrap();
+        let limit = libc::rlimit {
+            rlim_cur: 100_000,
+            rlim_max: 100_000,
+        };
+        // SAFETY: plain system calls; `limit` is valid for the call.
+        unsafe {
+            libc::signal(libc::SIGXFSZ, libc::SIG_DFL);
+            assert_eq!(libc::setrlimit(libc::RLIMIT_FSIZE, &limit), 0);
+        }
+        for key in 0..400u32 {
+            store.put(&ns, &key.to_le_bytes(), &value).unwrap();
+        }
+    });
+}
+
+/// A daemon forks, closes all that it does not know, and opens files of its own, which get the same numbers.
+#[test]
+fn a_child_that_closed_the_descriptors_writes_to_no_file_of_its_own() {
+    let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let own = dir.path().join("own");
+    std::fs::write(&own, "precious").unwrap();
+    let store = Store::open(&large(&dir.path().join("cache"))).unwrap();
+    let ns = store.namespace(&["n"]).unwrap();
+    let value = entry(&"x".repeat(1000));
+    store.put(&ns, b"first", &value).unwrap();
+    in_a_child(|| {
+        for number in 3..1000 {
+            // SAFETY: the child uses none of them but through the store, which is what is tried.
+            unsafe { libc::close(number) };
+        }
+        let mut options = std::fs::OpenOptions::new();
+        let files: Vec<_> = (0..40)
+            .map(|_| options.read(true).write(true).open(&own).unwrap())
+            .collect();
+        // In the block of the parent, and beyond it.
+        let stored = (0..2000u32).filter(|key| store.put(&ns, &key.to_le_bytes(), &value).is_ok());
+        assert!(stored.count() >= 400);
+        drop(files);
+    });
+    assert_eq!(std::fs::read_to_string(&own).unwrap(), "precious");
+}
+
+fn large(path: &Path) -> Options {
+    let mut options = Options::new(path);
+    options.limit = Some(256 << 20);
+    options
+}
+
+/// Runs it in a forked child, which no signal may end.
+fn in_a_child(run: impl FnOnce()) {
+    // SAFETY: the child leaves by `_exit`.
+    let child = unsafe { libc::fork() };
+    if child == 0 {
+        let ended = std::panic::catch_unwind(std::panic::AssertUnwindSafe(run));
+        // SAFETY: as above.
+        unsafe { libc::_exit(i32::from(ended.is_err())) };
+    }
+    let mut status = 0;
+    // SAFETY: `status` is valid for the call.
+    assert_eq!(unsafe { libc::waitpid(child, &mut status, 0) }, child);
+    assert_eq!(status, 0);
+}

@@ -167,3 +167,23 @@ fn entries_that_leave_a_part_of_every_block_unused_are_evicted() {
     assert!(missing(&store, &ns, 200) < 190);
     assert!(store.check().unwrap().damaged.is_empty());
 }
+
+/// Pages of a block that was never used are filled with zeros ahead of the records, by the process that allocated it.
+#[test]
+fn handles_that_take_turns_in_one_new_block_lose_nothing() {
+    let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    // Blocks of 512 KiB.
+    let handles = [open(dir.path(), 256 * MIB), open(dir.path(), 256 * MIB)];
+    let mut number = 0;
+    for turn in 0..60 {
+        let store = &handles[turn % 2];
+        let ns = store.namespace(&["n"]).unwrap();
+        for _ in 0..=turn * 7 % 100 {
+            let value = entry(&"v".repeat(1_000 + number as usize % 300));
+            store.put(&ns, &key(number), &value).unwrap();
+            number += 1;
+        }
+    }
+    let ns = handles[0].namespace(&["n"]).unwrap();
+    assert_eq!(missing(&handles[0], &ns, number), 0);
+}

@@ -8,6 +8,8 @@ use crate::layout::RECORD_HEADER;
 use crate::record::{checksum_of_entry, RecordHeader};
 use crate::shared_memory::SharedMemory;
 
+/// Bytes that are stored at once, before more of a new block is prepared.
+pub(super) const PIECE: usize = 256 << 10;
 /// How often a writer asks every lane for a block before it gives up. It yields the processor between two
 /// rounds.
 const ROUNDS: u32 = 2_000;
@@ -215,6 +217,7 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
         size: u64,
     ) -> (u32, u64) {
         let at = open.block * self.geometry.block_size + open.tail;
+        let tail = open.tail + size;
         let header = RecordHeader {
             checksum: 0,
             key_len: key.bytes.len() as u32,
@@ -229,15 +232,41 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
         // emptied, by whichever participant. So the fence stands between acquiring the block's state and the
         // first byte. No instruction on x86-64.
         self.memory.fence();
+        let entry_at = open.tail + (RECORD_HEADER + key.bytes.len()) as u64;
+        if open.tail == 0 || self.geometry.is_in_another_piece(open.tail, tail) {
+            let first = tail.min(entry_at + PIECE as u64);
+            self.environment.prepare(open.block, open.tail, first);
+        }
         let header = header.encode(key.hash, checksum_of_entry(entry));
         self.memory.write_words(at, header);
         self.memory.write(at + RECORD_HEADER as u64, key.bytes);
-        self.memory
-            .write(at + (RECORD_HEADER + key.bytes.len()) as u64, entry);
-        let tail = open.tail + size;
+        self.write_in_pieces(open.block, entry_at, entry);
         // The record is complete before the tail covers it, and the tail covers it before it is
         // published: a cleaner that walks to the tail meets every published record.
         self.set_field(open.block, descriptor::TAIL, tail);
         ((at / self.geometry.unit) as u32, tail)
+    }
+
+    /// Stores bytes at a place of a held block, of which the first piece was prepared.
+    #[inline(always)]
+    pub(super) fn write_in_pieces(&self, block: u64, place: u64, bytes: &[u8]) {
+        let at = block * self.geometry.block_size + place;
+        if bytes.len() <= PIECE {
+            self.memory.write(at, bytes);
+        } else {
+            self.write_many_pieces(block, place, bytes);
+        }
+    }
+
+    #[cold]
+    fn write_many_pieces(&self, block: u64, place: u64, bytes: &[u8]) {
+        let start = block * self.geometry.block_size;
+        let mut place = place;
+        for piece in bytes.chunks(PIECE) {
+            let end = place + piece.len() as u64;
+            self.environment.prepare(block, place, end);
+            self.memory.write(start + place, piece);
+            place = end;
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! Blocks of values larger than a block: a writer gathers as many as the value needs, and each of them then belongs to
 //! the value alone. So nothing of it is ever moved, and the value is kept or evicted as one.
 
-use super::append::OpenBlock;
+use super::append::{OpenBlock, PIECE};
 use super::choose::Wanted;
 use super::{descriptor, flags, Appended, Appender, BlockState, Queue};
 use crate::engine::{Engine, Environment, Key, Participant, Record};
@@ -56,10 +56,12 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
                 block_seq: part.sequence,
             };
             let at = part.block * self.geometry.block_size;
+            self.environment.prepare(part.block, 0, PIECE as u64);
             self.memory.write_words(at, header.encode());
-            self.memory.write(self.chunk_at(*part), bytes);
+            self.write_in_pieces(part.block, self.chunk_at(*part) - at, bytes);
         }
         let head = parts[0];
+        self.environment.prepare(head.block, 0, PIECE as u64);
         self.write_head(head, &parts[1..], &shape, key, entry);
         // Only now, because a survey waits for it from here on.
         self.count_all_dead(&parts);
@@ -165,10 +167,8 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
         let at = head.block * self.geometry.block_size;
         let list: Vec<u8> = chunks.iter().flat_map(|part| part.encode()).collect();
         self.memory.write(at + RECORD_HEADER as u64, key.bytes);
-        self.memory.write(
-            at + (RECORD_HEADER + key.bytes.len()) as u64,
-            &entry[..shape.in_head],
-        );
+        let place = (RECORD_HEADER + key.bytes.len()) as u64;
+        self.write_in_pieces(head.block, place, &entry[..shape.in_head]);
         self.memory.write(self.geometry.list_at(at, shape), &list);
     }
 

@@ -178,6 +178,9 @@ impl Io for SystemIo {
     fn allocate(&self, _: &File, _: u64, _: u64) -> io::Result<()> {
         unsupported()
     }
+    fn fill(&self, _: &File, _: u64, _: u64) -> io::Result<()> {
+        unsupported()
+    }
     fn map(&self, _: &File, _: u64) -> io::Result<MmapRaw> {
         unsupported()
     }

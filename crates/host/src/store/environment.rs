@@ -1,7 +1,8 @@
 //! What the engine needs from the operating system, for a real directory, and what belongs to one process.
 
+use super::fresh::Fresh;
 use crate::clock::Clock;
-use crate::directory::Membership;
+use crate::directory::{identity, Identity, Membership};
 use crate::engine::Environment;
 use crate::error::{Error, TOO_LARGE};
 use crate::io::Io;
@@ -11,6 +12,9 @@ use crate::platform;
 use std::fs::File;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, AtomicU8, Ordering};
 use std::sync::Arc;
+
+/// `f_type` of tmpfs.
+const TMPFS: u32 = 0x0102_1994;
 
 /// The handle may be used.
 pub(super) const OPEN: u8 = 0;
@@ -36,6 +40,7 @@ pub(super) struct Process {
     pub refused: AtomicU64,
     /// This process flushes now: what was changed before is perhaps not yet on the disk.
     pub is_flushing: AtomicBool,
+    pub fresh: Fresh,
 }
 
 impl Process {
@@ -48,6 +53,7 @@ impl Process {
             is_asked_for: AtomicBool::new(false),
             refused: AtomicU64::new(0),
             is_flushing: AtomicBool::new(false),
+            fresh: Fresh::default(),
         }
     }
 }
@@ -61,6 +67,10 @@ pub(super) struct System {
     io: Arc<dyn Io>,
     geometry: Geometry,
     clock: Clock,
+    /// Which the files of blocks are, should their descriptors' numbers be others' by now.
+    identities: Vec<Identity>,
+    /// tmpfs has given a block its pages with its space.
+    is_tmpfs: bool,
     /// This process's part; replaced in a forked child by one store, so that no thread of it ever
     /// asks by a part of the parent's.
     pub process: AtomicPtr<Process>,
@@ -75,8 +85,11 @@ impl System {
         geometry: Geometry,
         index: File,
         files: Vec<File>,
+        identities: &[Identity],
         membership: Membership,
     ) -> System {
+        let filesystem = files.first().map(|file| options.io.filesystem(file));
+        let is_tmpfs = matches!(filesystem, Some(Ok(TMPFS)));
         let mut process = Process::new(membership, options.flush_every.is_some());
         if read_only {
             // As in a child that has not joined: whatever needs a membership meets `rejoin`.
@@ -88,16 +101,43 @@ impl System {
             io: options.io.clone(),
             geometry,
             clock: options.clock.clone(),
+            identities: identities.get(2..).unwrap_or_default().to_vec(),
+            is_tmpfs,
             process: AtomicPtr::new(Box::into_raw(Box::new(process))),
             closed: AtomicU8::new(OPEN),
         }
     }
 }
 
+impl System {
+    fn process(&self) -> &Process {
+        // SAFETY: the pointer comes from a box that is freed only with the store, or leaked.
+        unsafe { &*self.process.load(Ordering::Acquire) }
+    }
+
+    /// Calls `work` with the file that has a place of a block, and the place in it. A program may have closed all descriptors
+    /// that it does not know, as daemons do, and have opened a file of its own under the number: that fails.
+    fn with_file(
+        &self,
+        block: u64,
+        place: u64,
+        work: impl Fn(&File, u64) -> std::io::Result<()>,
+    ) -> std::io::Result<()> {
+        let at = block * self.geometry.block_size + place;
+        let number = (at / WINDOW) as usize;
+        let file = &self.files[number];
+        if self.identities.get(number) != Some(&identity(&self.io.status(file)?)) {
+            return Err(std::io::Error::other(
+                "the program has closed the descriptor of a file of blocks",
+            ));
+        }
+        work(file, at % WINDOW)
+    }
+}
+
 impl Environment for System {
     fn id_alive(&self, id: u32) -> bool {
-        // SAFETY: the pointer comes from a box that is freed only with the store, or leaked.
-        let process = unsafe { &*self.process.load(Ordering::Acquire) };
+        let process = self.process();
         if let Some(locks) = process.membership.watched() {
             return platform::is_locked(locks, u64::from(id), 1);
         }
@@ -109,10 +149,8 @@ impl Environment for System {
     }
 
     fn allocate(&self, block: u64) -> Result<(), Error> {
-        let at = block * self.geometry.block_size;
-        let file = &self.files[(at / WINDOW) as usize];
-        self.io
-            .allocate(file, at % WINDOW, self.geometry.block_size)
+        let len = self.geometry.block_size;
+        self.with_file(block, 0, |file, at| self.io.allocate(file, at, len))
             .map_err(|error| {
                 if platform::no_room(&error) {
                     Error::NoSpace(
@@ -123,7 +161,18 @@ impl Environment for System {
                 } else {
                     Error::io("cannot allocate a block")(error)
                 }
-            })
+            })?;
+        if !self.is_tmpfs {
+            self.process().fresh.add(block);
+        }
+        Ok(())
+    }
+
+    #[cold]
+    fn prepare(&self, block: u64, tail: u64, to: u64) {
+        let fill = |from, len| self.with_file(block, from, |file, at| self.io.fill(file, at, len));
+        let size = self.geometry.block_size;
+        self.process().fresh.fill(block, size, tail, to, fill);
     }
 
     fn allocate_level(&self, level: usize) -> Result<(), Error> {

@@ -133,6 +133,10 @@ impl Io for Faulty {
         self.count()?;
         SystemIo.set_len(file, len)
     }
+    fn fill(&self, file: &File, offset: u64, len: u64) -> io::Result<()> {
+        self.count()?;
+        SystemIo.fill(file, offset, len)
+    }
     fn allocate(&self, file: &File, offset: u64, len: u64) -> io::Result<()> {
         self.count()?;
         if self.disk.fetch_sub(1, Ordering::SeqCst) <= 0 {

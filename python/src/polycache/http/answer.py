@@ -66,14 +66,15 @@ def _answer(
     coding = choose_coding(fields.get("accept-encoding"), subject._codings(policy), is_small)
     if coding is None:
         return problem_answer(406, method)
-    if now and not subject._is_tagged(coding):
-        return None
-    etag, unmodified = subject._validated(coding, policy)
     if_match, if_none_match = fields.get("if-match"), fields.get("if-none-match")
-    if if_match is not None and not match_names(if_match, etag):
-        return problem_answer(412, method)
-    if if_none_match is not None and none_match_names(if_none_match, etag):
-        return Answer(304, unmodified, b"")
+    if if_match is not None or if_none_match is not None:
+        if now and not subject._is_tagged(coding):
+            return None
+        etag, unmodified = subject._validated(coding, policy)
+        if if_match is not None and not match_names(if_match, etag):
+            return problem_answer(412, method)
+        if if_none_match is not None and none_match_names(if_none_match, etag):
+            return Answer(304, unmodified, b"")
     if now and not subject._is_ready(coding):
         return None
     content, full = subject._whole(coding, policy)

@@ -46,19 +46,23 @@ module Polycache
                                        small: size < policy.compress_from)
         return Problem.answer(406, method) unless coding
 
-        conditional(coding, policy, method, if_match, if_none_match)
+        if if_match || if_none_match
+          decided = conditional(coding, policy, method, if_match, if_none_match)
+          return decided if decided
+        end
+        whole = whole(coding, policy)
+        Answer.new(200, whole.fields, method == "HEAD" ? [] : whole.body)
       end
 
+      # @return [Answer, nil] nil where the whole is to be sent
       def conditional(coding, policy, method, if_match, if_none_match)
         validated = validated(coding, policy)
         etag = validated.etag
         return Problem.answer(412, method) if if_match && !EntityTag.match?(if_match, etag)
-        if if_none_match && EntityTag.none_match?(if_none_match, etag)
-          return Answer.new(304, validated.not_modified, [])
-        end
 
-        whole = whole(coding, policy)
-        Answer.new(200, whole.fields, method == "HEAD" ? [] : whole.body)
+        return unless if_none_match && EntityTag.none_match?(if_none_match, etag)
+
+        Answer.new(304, validated.not_modified, [])
       end
     end
 

@@ -8,7 +8,7 @@ use std::fs::{File, Metadata, OpenOptions};
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd};
 use std::os::unix::ffi::OsStringExt;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, FileExt, MetadataExt, OpenOptionsExt};
 use std::path::Path;
 
 /// The system's own file operations.
@@ -126,6 +126,23 @@ impl Io for SystemIo {
     fn allocate(&self, file: &File, offset: u64, len: u64) -> io::Result<()> {
         within_file_size(offset + len)?;
         system::allocate(file, offset, len)
+    }
+
+    fn fill(&self, file: &File, offset: u64, len: u64) -> io::Result<()> {
+        // Not more at once: a call holds a lock of the file, also while the kernel has its caller wait for memory.
+        static ZEROS: [u8; 64 << 10] = [0; 64 << 10];
+        within_file_size(offset + len)?;
+        let mut at = 0;
+        while at < len {
+            let part = (len - at).min(ZEROS.len() as u64) as usize;
+            match file.write_at(&ZEROS[..part], offset + at) {
+                Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+                Ok(written) => at += written as u64,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
     }
 
     fn map(&self, file: &File, len: u64) -> io::Result<MmapRaw> {
