@@ -57,7 +57,6 @@ async def test_a_hit_is_the_clients_reply(kind: str, server: Server, tmp_path: P
         for method, args, named in CALLS:
             expected = await getattr(client, method)(*args, **named)
             assert await getattr(reads, method)(*args, **named) == expected, method
-            # PFCOUNT writes what it has counted, once.
             await keeping(reads, partial(getattr(reads, method), *args, **named))
             assert await getattr(reads, method)(*args, **named) == expected, method
     await client.aclose()

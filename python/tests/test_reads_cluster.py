@@ -166,7 +166,6 @@ def test_a_hit_is_the_clients_reply(
             args = tuple(tagged(word) for word in args)
             expected = one.run(getattr(one.client, method), *args, **named)
             assert getattr(one, method)(*args, **named) == expected, method
-            # PFCOUNT writes what it has counted, once.
             again = one.keeping(partial(getattr(one, method), *args, **named))
             assert again == expected, method
             assert type(again) is type(expected), method
