@@ -82,6 +82,10 @@ const PAGE: u64 = 4096;
 /// Reserved for the three folders themselves; that of the blocks grows with up to 1024 names.
 const FOLDERS: u64 = 64 << 10;
 const MIN_BLOCK: u64 = 64 << 10;
+/// Bytes of a new block that are prepared at first; as many again as it has then, from there on.
+pub const LEAST_PREPARED: u64 = MIN_BLOCK;
+/// Bytes that are prepared at once, at most: no writer waits longer for it than for some page faults.
+pub const MOST_PREPARED: u64 = 256 << 10;
 const MAX_BLOCK: u64 = 16 << 20;
 
 /// Everything that follows from the byte limit: every process computes the same.
@@ -409,11 +413,12 @@ impl Geometry {
         (self.block_size / 64).min(16 << 10)
     }
 
-    /// True when a piece begins between two places in a block: as much as a writer prepares at least.
+    /// True when a multiple of [`LEAST_PREPARED`] lies between two places in a block: more of a new one may have to be
+    /// prepared.
     #[inline(always)]
     #[must_use]
-    pub fn is_in_another_piece(&self, from: u64, to: u64) -> bool {
-        (from ^ to) >= MIN_BLOCK
+    pub fn is_to_be_prepared(&self, from: u64, to: u64) -> bool {
+        from == 0 || (from ^ to) >= LEAST_PREPARED
     }
 
     /// True when a step begins between two places in a block.

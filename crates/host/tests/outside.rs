@@ -319,38 +319,20 @@ fn a_file_size_limit_is_said_with_what_helps() {
 fn a_file_size_limit_ends_no_process() {
     let (new, made) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     drop(Store::open(&small(made.path())).unwrap());
-    // SAFETY: the child only uses stores of its own, and leaves by `_exit`.
-    let child = unsafe { libc::fork() };
-    if child == 0 {
-        let ended = std::panic::catch_unwind(|| {
-            let limit = libc::rlimit {
-                rlim_cur: 100_000,
-                rlim_max: 100_000,
-            };
-            // SAFETY: plain system calls; `limit` is valid for the call.
-            unsafe {
-                libc::signal(libc::SIGXFSZ, libc::SIG_DFL);
-                assert_eq!(libc::setrlimit(libc::RLIMIT_FSIZE, &limit), 0);
-            }
-            let error = Store::open(&small(new.path())).err().unwrap();
-            assert_eq!(error.code(), "no_space");
-            // A new block of a cache that another process made.
-            let store = Store::open(&small(made.path())).unwrap();
-            let ns = store.namespace(&["n"]).unwrap();
-            let error = (0..1000u32).find_map(|key| {
-                store
-                    .put(&ns, &key.to_le_bytes(), &entry(&"x".repeat(1000)))
-                    .err()
-            });
-            assert!(error.is_none_or(|error| error.to_string().contains("ulimit -f")));
+    in_a_child(|| {
+        limit_file_sizes();
+        let error = Store::open(&small(new.path())).err().unwrap();
+        assert_eq!(error.code(), "no_space");
+        // A new block of a cache that another process made.
+        let store = Store::open(&small(made.path())).unwrap();
+        let ns = store.namespace(&["n"]).unwrap();
+        let error = (0..1000u32).find_map(|key| {
+            store
+                .put(&ns, &key.to_le_bytes(), &entry(&"x".repeat(1000)))
+                .err()
         });
-        // SAFETY: as above.
-        unsafe { libc::_exit(i32::from(ended.is_err())) };
-    }
-    let mut status = 0;
-    // SAFETY: `status` is valid for the call.
-    assert_eq!(unsafe { libc::waitpid(child, &mut status, 0) }, child);
-    assert_eq!(status, 0);
+        assert!(error.is_none_or(|error| error.to_string().contains("ulimit -f")));
+    });
 }
 
 /// A volume that is mounted for reading only, in another container say, shows what is there.
@@ -417,15 +399,7 @@ fn a_file_size_limit_that_is_lowered_later_ends_no_process() {
         let ns = store.namespace(&["n"]).unwrap();
         let value = entry(&"x".repeat(1000));
         store.put(&ns, b"first", &value).unwrap();
-        let limit = libc::rlimit {
-            rlim_cur: 100_000,
-            rlim_max: 100_000,
-        };
-        // SAFETY: plain system calls; `limit` is valid for the call.
-        unsafe {
-            libc::signal(libc::SIGXFSZ, libc::SIG_DFL);
-            assert_eq!(libc::setrlimit(libc::RLIMIT_FSIZE, &limit), 0);
-        }
+        limit_file_sizes();
         for key in 0..400u32 {
             store.put(&ns, &key.to_le_bytes(), &value).unwrap();
         }
@@ -465,9 +439,22 @@ fn large(path: &Path) -> Options {
     options
 }
 
+/// To 100,000 bytes, for this process.
+fn limit_file_sizes() {
+    let limit = libc::rlimit {
+        rlim_cur: 100_000,
+        rlim_max: 100_000,
+    };
+    // SAFETY: plain system calls; `limit` is valid for the call.
+    unsafe {
+        libc::signal(libc::SIGXFSZ, libc::SIG_DFL);
+        assert_eq!(libc::setrlimit(libc::RLIMIT_FSIZE, &limit), 0);
+    }
+}
+
 /// Runs it in a forked child, which no signal may end.
 fn in_a_child(run: impl FnOnce()) {
-    // SAFETY: the child leaves by `_exit`.
+    // SAFETY: the child only uses stores of its own, or tells what became of its parent's, and leaves by `_exit`.
     let child = unsafe { libc::fork() };
     if child == 0 {
         let ended = std::panic::catch_unwind(std::panic::AssertUnwindSafe(run));

@@ -4,12 +4,10 @@ use super::lanes::{Asking, Lane};
 use super::{descriptor, BlockState};
 use crate::engine::{Engine, Environment, Key, Participant};
 use crate::error::Error;
-use crate::layout::RECORD_HEADER;
+use crate::layout::{MOST_PREPARED, RECORD_HEADER};
 use crate::record::{checksum_of_entry, RecordHeader};
 use crate::shared_memory::SharedMemory;
 
-/// Bytes that are stored at once, before more of a new block is prepared.
-pub(super) const PIECE: usize = 256 << 10;
 /// How often a writer asks every lane for a block before it gives up. It yields the processor between two
 /// rounds.
 const ROUNDS: u32 = 2_000;
@@ -233,8 +231,8 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
         // first byte. No instruction on x86-64.
         self.memory.fence();
         let entry_at = open.tail + (RECORD_HEADER + key.bytes.len()) as u64;
-        if open.tail == 0 || self.geometry.is_in_another_piece(open.tail, tail) {
-            let first = tail.min(entry_at + PIECE as u64);
+        if self.geometry.is_to_be_prepared(open.tail, tail) {
+            let first = tail.min(entry_at + MOST_PREPARED);
             self.environment.prepare(open.block, open.tail, first);
         }
         let header = header.encode(key.hash, checksum_of_entry(entry));
@@ -251,7 +249,7 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
     #[inline(always)]
     pub(super) fn write_in_pieces(&self, block: u64, place: u64, bytes: &[u8]) {
         let at = block * self.geometry.block_size + place;
-        if bytes.len() <= PIECE {
+        if bytes.len() <= MOST_PREPARED as usize {
             self.memory.write(at, bytes);
         } else {
             self.write_many_pieces(block, place, bytes);
@@ -262,7 +260,7 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
     fn write_many_pieces(&self, block: u64, place: u64, bytes: &[u8]) {
         let start = block * self.geometry.block_size;
         let mut place = place;
-        for piece in bytes.chunks(PIECE) {
+        for piece in bytes.chunks(MOST_PREPARED as usize) {
             let end = place + piece.len() as u64;
             self.environment.prepare(block, place, end);
             self.memory.write(start + place, piece);

@@ -1,14 +1,14 @@
 //! Blocks of values larger than a block: a writer gathers as many as the value needs, and each of them then belongs to
 //! the value alone. So nothing of it is ever moved, and the value is kept or evicted as one.
 
-use super::append::{OpenBlock, PIECE};
+use super::append::OpenBlock;
 use super::choose::Wanted;
 use super::{descriptor, flags, Appended, Appender, BlockState, Queue};
 use crate::engine::{Engine, Environment, Key, Participant, Record};
 use crate::error::Error;
 use crate::hash::{key_hash, KeyHash};
 use crate::large::{ChunkHeader, Large, Part, Parts};
-use crate::layout::{header, Shape, RECORD_HEADER};
+use crate::layout::{header, Shape, MOST_PREPARED, RECORD_HEADER};
 use crate::read::Hit;
 use crate::record::{checksum_of_entry, RecordHeader, LARGE};
 use crate::shared_memory::SharedMemory;
@@ -56,12 +56,12 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
                 block_seq: part.sequence,
             };
             let at = part.block * self.geometry.block_size;
-            self.environment.prepare(part.block, 0, PIECE as u64);
+            self.environment.prepare(part.block, 0, MOST_PREPARED);
             self.memory.write_words(at, header.encode());
             self.write_in_pieces(part.block, self.chunk_at(*part) - at, bytes);
         }
         let head = parts[0];
-        self.environment.prepare(head.block, 0, PIECE as u64);
+        self.environment.prepare(head.block, 0, MOST_PREPARED);
         self.write_head(head, &parts[1..], &shape, key, entry);
         // Only now, because a survey waits for it from here on.
         self.count_all_dead(&parts);

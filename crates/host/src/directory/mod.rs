@@ -9,6 +9,7 @@ mod rights;
 
 pub use home::resolve;
 pub(crate) use join::{Membership, REMOVED};
+pub(crate) use place::TMPFS;
 
 use crate::error::{Error, TOO_LARGE};
 use crate::io::{Io, Status};

@@ -15,12 +15,15 @@ use std::fs::File;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
+/// `f_type` of tmpfs.
+pub(crate) const TMPFS: u32 = 0x0102_1994;
+
 /// File systems whose pages every process of the machine shares and that allocate space in advance.
 #[cfg(not(target_os = "macos"))]
 const LOCAL_FILESYSTEMS: [(u32, &str); 5] = [
     (0xEF53, "ext4"),
     (0x5846_5342, "xfs"),
-    (0x0102_1994, "tmpfs"),
+    (TMPFS, "tmpfs"),
     (0x794c_7630, "overlay"),
     (0xF2F5_2010, "f2fs"),
 ];

@@ -2,7 +2,7 @@
 
 use super::fresh::Fresh;
 use crate::clock::Clock;
-use crate::directory::{identity, Identity, Membership};
+use crate::directory::{identity, Identity, Membership, TMPFS};
 use crate::engine::Environment;
 use crate::error::{Error, TOO_LARGE};
 use crate::io::Io;
@@ -12,9 +12,6 @@ use crate::platform;
 use std::fs::File;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, AtomicU8, Ordering};
 use std::sync::Arc;
-
-/// `f_type` of tmpfs.
-const TMPFS: u32 = 0x0102_1994;
 
 /// The handle may be used.
 pub(super) const OPEN: u8 = 0;
@@ -107,9 +104,7 @@ impl System {
             closed: AtomicU8::new(OPEN),
         }
     }
-}
 
-impl System {
     fn process(&self) -> &Process {
         // SAFETY: the pointer comes from a box that is freed only with the store, or leaked.
         unsafe { &*self.process.load(Ordering::Acquire) }

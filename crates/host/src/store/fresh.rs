@@ -4,13 +4,10 @@
 //! of zeros where the device's readahead says so, in large pieces of memory, which a virtual machine may have to get from its host.
 //! To write zeros there by pwrite(2) before takes a third to an eighth of the time.
 
+use crate::layout::{LEAST_PREPARED, MOST_PREPARED};
 use std::io;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
-/// Bytes that are filled at first; as many again as the block has then, from there on.
-const LEAST: u64 = 64 << 10;
-/// Bytes that are filled at once, at most: no writer waits longer for it than for some page faults.
-const MOST: u64 = 256 << 10;
 const PAGE: u64 = 4096;
 /// Blocks that one process fills at the same time, at most: more lanes than writers use.
 const BLOCKS: usize = 16;
@@ -53,7 +50,7 @@ impl Fresh {
         }
         // Another process may have stored records there meanwhile. Behind the tail there are none.
         let from = filled.max(tail.next_multiple_of(PAGE));
-        let least = from + from.clamp(LEAST, MOST);
+        let least = from + from.clamp(LEAST_PREPARED, MOST_PREPARED);
         let end = to.next_multiple_of(PAGE).max(least).min(block_size);
         let is_filled = from >= end || fill(from, end - from).is_ok();
         // Page faults do it just as well.
