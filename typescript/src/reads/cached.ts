@@ -13,7 +13,7 @@ import { handedOut, KeptReplies } from './kept.ts'
 import { Landed } from './landed.ts'
 import { Calls, nameOf } from './name.ts'
 import { type CachedOptions, type Opened, openReads } from './options.ts'
-import { pack, unpack } from './packed.ts'
+import { jsonOfPacked, pack, unpack } from './packed.ts'
 import { commandOf, isGeneral, isRead, isReadMethod, type Plan, planOf, refusal } from './plan.ts'
 import { slotOfAll } from './slots.ts'
 import { noReadStats, type ReadStats, WHYS } from './stats.ts'
@@ -48,6 +48,8 @@ interface Flight {
 type Call = (...given: readonly unknown[]) => Promise<unknown>
 
 const NOTHING = Buffer.alloc(0)
+/** Of the bytes that replies are kept as: a release that writes others counts it up, as both may use one directory. */
+const FORM = 2
 let out: Buffer = Buffer.allocUnsafeSlow(64 * 1024)
 
 class Reads {
@@ -134,7 +136,7 @@ class Reads {
     const isLanded = length < 0 || this.#isSame(landed, length)
     const representation = isLanded
       ? landed.representation(this.#opened.memory.isolation === 'none')
-      : new Representation(jsonOf(unpack(out.subarray(0, length))))
+      : new Representation(representedJson(out.subarray(0, length)))
     if (length >= 0) this.#kept.put(call, representation, representation.size)
     return representation
   }
@@ -181,7 +183,7 @@ class Reads {
     this.#checkPrefixes(plan)
     const isCluster = this.#way.lineTo !== undefined
     const slot = isCluster ? slotOfAll(prepared.words[0], plan.keys) : 0
-    const shape = `${this.#way.shape} ${method}`
+    const shape = `${FORM} ${this.#way.shape} ${method}`
     const name = nameOf(plan.keys, shape, prepared.words)
     const { calls, native: root } = this.#opened.handle
     const reads = this.#native.number
@@ -285,6 +287,12 @@ class Reads {
     this.#kept.clear()
     await this.#opened.close()
   }
+}
+
+/** The JSON of a reply's bytes, which it does not share. */
+function representedJson(packed: Buffer): Buffer {
+  const json = jsonOfPacked(packed)
+  return json ? Buffer.from(json) : jsonOf(unpack(packed))
 }
 
 /** The names of a client's methods that read. */

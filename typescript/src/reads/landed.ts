@@ -1,7 +1,7 @@
 import { Representation } from '../http/representation.ts'
 import { jsonOf } from './json.ts'
 import type { KeptReplies } from './kept.ts'
-import { unpack } from './packed.ts'
+import { jsonOfPacked, unpack } from './packed.ts'
 
 /** What a read brought, which all its callers share. What they want of it is made once, and only what is wanted. */
 export class Landed {
@@ -46,10 +46,14 @@ export class Landed {
 
   /** The reply's JSON. It is made of the bytes where a caller may have changed the reply. */
   representation(isShared: boolean): Representation {
-    const isChangeable = isShared && !this.isUnasked && this.packed !== undefined
-    this.#representation ??= new Representation(
-      jsonOf(isChangeable ? unpack(this.packed) : this.#value()),
-    )
+    if (this.#representation === undefined) {
+      const { packed } = this
+      const isChangeable = isShared && !this.isUnasked && packed !== undefined
+      const json = packed && jsonOfPacked(packed)
+      this.#representation = new Representation(
+        json ?? jsonOf(isChangeable ? unpack(packed) : this.#value()),
+      )
+    }
     return this.#representation
   }
 

@@ -1,8 +1,14 @@
-/** What a client makes of a reply, as bytes for other processes of this host: each value behind a letter. */
+/**
+ * What a client makes of a reply, as bytes for other processes of this host: each value behind a letter. A list or an
+ * object that JSON gives back as it is stands as JSON, which the run time writes and reads by native code, and which
+ * is its representation, too.
+ */
 
 const LATER = 64 * 1024
 /** Characters of a text that is written here: a call of the run time costs more than they do. */
 const FEW = 64
+
+const JSON_LETTER = 0x6a
 
 /** Why a value has no bytes. */
 class Unpackable extends Error {}
@@ -104,11 +110,32 @@ function writePlain(value: object): void {
   }
 }
 
+function writeJson(value: object): void {
+  const json = JSON.stringify(value)
+  room(1 + json.length * 3)
+  scratch[0] = JSON_LETTER
+  length = 1 + scratch.write(json, 1, 'utf8')
+}
+
+/** Whether JSON gives a value back as it is: `undefined`, -0 and objects without a prototype it does not. */
+function isSameAsJson(value: unknown): boolean {
+  if (typeof value === 'string' || typeof value === 'boolean' || value === null) return true
+  if (typeof value === 'number') return Number.isFinite(value) && !Object.is(value, -0)
+  if (typeof value !== 'object') return false
+  if (Array.isArray(value)) {
+    for (let at = 0; at < value.length; at++) if (!isSameAsJson(value[at])) return false
+    return true
+  }
+  if (Object.getPrototypeOf(value) !== Object.prototype) return false
+  return Object.values(value).every(isSameAsJson)
+}
+
 /** The bytes of a value, which stand until the next call; undefined for what a reply does not hold. */
 export function pack(value: unknown): Buffer | undefined {
   length = 0
   try {
-    write(value)
+    if (typeof value === 'object' && value !== null && isSameAsJson(value)) writeJson(value)
+    else write(value)
     return scratch.subarray(0, length)
   } catch (error) {
     if (error instanceof Unpackable || error instanceof RangeError) return undefined
@@ -192,7 +219,13 @@ class Reader {
   }
 }
 
+/** The JSON among bytes that `pack` made, without a copy; undefined where they are not JSON. */
+export function jsonOfPacked(bytes: Buffer): Buffer | undefined {
+  return bytes[0] === JSON_LETTER ? bytes.subarray(1) : undefined
+}
+
 /** The value of bytes that `pack` made. */
 export function unpack(bytes: Buffer): unknown {
-  return new Reader(bytes).value()
+  const json = jsonOfPacked(bytes)
+  return json ? JSON.parse(json.toString()) : new Reader(bytes).value()
 }

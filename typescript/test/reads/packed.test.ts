@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
-import { pack, unpack } from '../../src/reads/packed.ts'
+import { jsonOf } from '../../src/reads/json.ts'
+import { jsonOfPacked, pack, unpack } from '../../src/reads/packed.ts'
 
 function roundTrip(value: unknown): unknown {
   const packed = pack(value)
@@ -45,4 +46,43 @@ it('keeps numbers of bytes above 2 ** 24', () => {
 it('has no bytes for what a reply does not hold', () => {
   expect(pack(new Date())).toBeUndefined()
   expect(pack([() => {}])).toBeUndefined()
+})
+
+function packedJson(value: unknown): string | undefined {
+  return jsonOfPacked(Buffer.from(pack(value) ?? []))?.toString()
+}
+
+it.each<unknown[] | object>([
+  [],
+  [['1-1', ['a', 'é🙂\u2028"\\']], null, true, 1.5],
+  { b: ['1'], 10: 'ten', 2: { c: null } },
+  JSON.parse('{"__proto__":["own"],"toJSON":"text"}'),
+  ['half a character: \ud800'],
+  new Array(70_000).fill('x'),
+])('keeps as JSON what JSON gives back (%#)', (value) => {
+  expect(packedJson(value)).toBe(jsonOf(value).toString())
+  const back = roundTrip(value)
+  expect(back).toStrictEqual(value)
+  expect(Object.keys(back as object)).toEqual(Object.keys(value))
+})
+
+it.each<unknown[]>([
+  [-0],
+  [Number.NaN],
+  [Number.NEGATIVE_INFINITY],
+  [undefined],
+  [1n],
+  [Buffer.from('a')],
+  [new Map()],
+  [new Set()],
+  [Object.create(null)],
+])('keeps as itself what JSON does not give back (%#)', (...value) => {
+  expect(packedJson(value)).toBeUndefined()
+  expect(roundTrip(value)).toStrictEqual(value)
+})
+
+it('has no bytes for what nests too deeply', () => {
+  let nested: unknown[] = []
+  for (let depth = 0; depth < 100_000; depth++) nested = [nested]
+  expect(pack(nested)).toBeUndefined()
 })
