@@ -626,7 +626,9 @@ def test_descriptors_are_given_back(make: Make) -> None:
         return len(os.listdir("/proc/self/fd"))
 
     use()
-    assert use() == use()
+    before = use()
+    # Those of tests before this one may go meanwhile.
+    assert use() <= before
 
 
 def test_a_long_key_and_a_namespace(tmp_path: Path) -> None:

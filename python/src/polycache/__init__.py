@@ -59,7 +59,6 @@ from .errors import (
 from .missing import MISSING, Missing
 from .options import EncryptionKey, Options
 from .registered_types import Type
-from .statistics import MachineStats, ProcessStats, RemoteStats, Report, Stats, Usage
 from .update import DELETE, LEAVE, Update
 
 if TYPE_CHECKING:
@@ -71,6 +70,7 @@ if TYPE_CHECKING:
     from .memory_cache import MemoryCache, MemoryEntry, MemoryStats
     from .memory_cache_options import MemoryCacheOptions
     from .memory_memoize import CacheInfo, MemoryMemoized, cached, cached_method
+    from .statistics import MachineStats, ProcessStats, RemoteStats, Report, Stats, Usage
 
 # The same in the packages of every language.
 __version__ = "0.1.0"
@@ -144,8 +144,8 @@ __all__ = [
     "cached_method",
 ]
 
-# These load the native extension.
-_NATIVE = {
+# These load more than a program may need: most the native extension, some asyncio.
+_LATER = {
     "AsyncCache": "async_cache",
     "AsyncLease": "lease",
     "Cache": "cache",
@@ -162,21 +162,24 @@ _NATIVE = {
     "Named": "_native",
     "cached": "memory_memoize",
     "cached_method": "memory_memoize",
+    **dict.fromkeys(
+        ("MachineStats", "ProcessStats", "RemoteStats", "Report", "Stats", "Usage"), "statistics"
+    ),
 }
 
 if not TYPE_CHECKING:
 
     def __getattr__(name: str) -> Any:
-        """Names that load the extension when they are first used."""
+        """Names whose modules are loaded when they are first used."""
         if name == "_native":  # `from . import _native` asks here first.
             from .extension import load
 
             return load()
-        if name not in _NATIVE:
+        if name not in _LATER:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         from importlib import import_module
 
-        found = getattr(import_module(f".{_NATIVE[name]}", __name__), name)
+        found = getattr(import_module(f".{_LATER[name]}", __name__), name)
         globals()[name] = found
         return found
 

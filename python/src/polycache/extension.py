@@ -1,6 +1,5 @@
 """Loads the native extension, or says what to do when it is missing or does not fit this Python."""
 
-import platform
 import sys
 from importlib import import_module
 from types import ModuleType
@@ -15,6 +14,8 @@ def load() -> ModuleType:
         # extension itself, for a subinterpreter say, has none.
         if error.name not in ("polycache._native", "_native"):
             raise
+        import platform
+
         absent = isinstance(error, ModuleNotFoundError)
         raise ImportError(
             "polycache cannot load its native extension for "

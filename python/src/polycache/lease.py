@@ -1,6 +1,5 @@
 """Locks by the names of keys."""
 
-import asyncio
 from time import sleep
 from types import TracebackType
 from typing import Any, Self
@@ -75,6 +74,8 @@ class AsyncLease:
 
     async def acquire(self, wait: bool | Duration = True) -> bool:
         """See `Lease.acquire`."""
+        import asyncio  # Only here: a program without an event loop need not load it.
+
         attempt = self._lock.attempt(wait)
         while not isinstance(step := await aside(self._cache, attempt.step), bool):
             await asyncio.sleep(step)

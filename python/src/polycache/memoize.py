@@ -19,7 +19,6 @@ from typing import (
 )
 
 from .aside import aside
-from .async_loading import load_async
 from .errors import InvalidArgument, UnsupportedValue
 from .lifetime import LoadTtl, before_load
 from .loading import load
@@ -146,6 +145,8 @@ def memoized(
     # thread runs between reading and writing one of them, as long as there is a GIL.
     hits = misses = 0
     if awaits or inspect.iscoroutinefunction(function):
+        # Only here: a program without an event loop need not load asyncio.
+        from .async_loading import load_async
 
         @wraps(function)
         async def asynchronous(*args: Any, **kwargs: Any) -> Any:

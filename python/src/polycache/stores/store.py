@@ -2,8 +2,10 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from pathlib import Path
-from typing import ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 Durability = Literal["none", "kill", "synced"]
 """What becomes of a write that returned: "none", it may be lost when a process is killed; "kill",
@@ -18,7 +20,7 @@ that cannot tell begins anew. It is only told to stores that did not wait for th
 class Opening:
     """How a store is to be opened."""
 
-    folder: Path
+    folder: "Path"
     """The store's own folder; it exists."""
     limit: int
     """Bytes that it may take. The cache evicts before that; a store may refuse what is above, with
