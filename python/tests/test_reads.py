@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 import redis
@@ -23,6 +23,7 @@ from servers import INSTALLED, Server, started
 from polycache import InvalidArgument
 from polycache._native import reply_json
 from polycache.reads import UncacheableRead, cached, synchronous
+from polycache.reads.landed import json_of
 from polycache.reads.plan import said
 from polycache.redis_namespace import namespaced
 
@@ -318,7 +319,39 @@ def test_json_of_replies_is_that_of_every_language(
         )
         connection._sock = ours
         connection._parser.on_connect(connection)
-        assert reply_json(connection._parser.read_response()) == case["json"].encode()
+        reply = connection._parser.read_response()
+        assert json_of(reply, "document" in case) == case["json"].encode()
+
+
+# The module JSON answers JSON.GET with a text. So does a server whose GET is called that.
+WITH_DOCUMENTS = ["--rename-command", "GET", "JSON.GET"]
+DOCUMENTS = ['{"a": [1.50, "ü"],\n "a": 2}', "[]"]
+
+
+def is_document(reads: Any, text: str) -> bool:
+    return bool(reads.json.execute_command("JSON.GET", "doc").bytes == text.encode())
+
+
+@pytest.mark.parametrize("decodes", [False, True])
+@pytest.mark.parametrize("isolation", ["copy", "none"])
+def test_the_json_of_a_document_is_its_text(decodes: bool, isolation: str, tmp_path: Path) -> None:
+    with started(INSTALLED[0], WITH_DOCUMENTS) as server:
+        client = ours(redis.Redis(port=server.port, decode_responses=decodes))
+        given = options(path=tmp_path, limit="16MiB", memory={"isolation": isolation})
+        with cached(client, **given) as reads, cached(client, **given) as other:
+
+            def document(of: Any) -> str:
+                return str(of.json.execute_command("json.get", "doc").bytes, "utf-8")
+
+            assert document(reads) == "null"
+            for text in DOCUMENTS:
+                client.set("doc", text)
+                until("it is shown", partial(is_document, reads, text))
+                keeping(reads, partial(document, reads))
+                reply = cast(Any, reads).execute_command("JSON.GET", "doc")
+                assert reply == (text if decodes else text.encode())
+                assert document(other) == text
+        gc.collect()
 
 
 def test_what_is_no_reply_has_no_json() -> None:

@@ -9,11 +9,13 @@ from typing import Any, cast
 
 import pytest
 import redis.asyncio
-from servers import INSTALLED, Server
+from servers import INSTALLED, Server, started
 from test_reads import (
     CALLS,
     CLIENTS,
+    DOCUMENTS,
     PATIENCE,
+    WITH_DOCUMENTS,
     clients_are_closed,
     fill,
     options,
@@ -168,3 +170,17 @@ async def test_errors_are_the_clients(own: Server) -> None:
         with pytest.raises(redis.ConnectionError):
             await reads.get("x")
     await client.aclose()
+
+
+async def test_the_json_of_a_document_is_its_text() -> None:
+    with started(INSTALLED[0], WITH_DOCUMENTS) as server:
+        client = redis.asyncio.Redis(port=server.port)
+        async with client, cached(client, **options()) as reads:
+            for text in DOCUMENTS:
+                await client.set("doc", text)
+
+                async def is_shown(text: str = text) -> bool:
+                    document = await reads.json.execute_command("JSON.GET", "doc")
+                    return bool(document.bytes == text.encode())
+
+                await until("it is shown", is_shown)

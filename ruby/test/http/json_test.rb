@@ -45,7 +45,8 @@ class JsonTest < Minitest::Test
   # spec/vectors/replies.json, as redis-client reads what a server sends.
   def test_replies_of_redis
     vectors = File.expand_path("../../../spec/vectors/replies.json", __dir__)
-    JSON.parse(File.read(vectors)).each do |one|
+    # Documents are what cached reads make of some commands (test/reads).
+    JSON.parse(File.read(vectors)).reject { |one| one["document"] }.each do |one|
       reply = parsed([one["resp"]].pack("H*"))
 
       assert_equal one["json"].b, Polycache::HTTP::Json.of(reply), one["name"]

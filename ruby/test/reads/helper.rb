@@ -56,11 +56,11 @@ module ReadsOnServers
   end
 
   # A server that nobody else uses, and its process.
-  def own_server
+  def own_server(*options)
     pid = nil
     @port = Servers.in_folder do |folder, port|
       [Servers::PROGRAMS.first, "--bind", "127.0.0.1", "--port", port.to_s, "--dir", folder,
-       "--save", "", "--pidfile", (pid = File.join(folder, "pid"))]
+       "--save", "", "--pidfile", (pid = File.join(folder, "pid")), *options]
     end
     Integer(File.read(pid))
   end

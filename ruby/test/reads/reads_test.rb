@@ -284,6 +284,25 @@ class ReadsTest < Minitest::Test
     reads.close
   end
 
+  # The module JSON answers JSON.GET with a text. So does a server whose GET is called that.
+  def test_the_json_of_a_document_is_its_text
+    own_server("--rename-command", "GET", "JSON.GET")
+    client = redis
+    reads = cached_on_host(client)
+    other = cached_on_host(redis)
+    document = ->(by) { by.json.call("JSON.GET", "doc").bytes.dup.force_encoding("UTF-8") }
+
+    assert_equal "null", document.call(reads)
+    [%({"a": [1.50, "ü"],\n "a": 2}), "[]"].each do |text|
+      client.set("doc", text)
+      until_true("it is shown") { document.call(reads) == text }
+      keeping(reads) { document.call(reads) }
+
+      assert_equal [text] * 3,
+                   [reads.call("json.get", "doc"), document.call(reads), document.call(other)]
+    end
+  end
+
   somewhere "a cache that is open already" do
     cache = open_host
     reads = Polycache.cached(redis, cache)

@@ -3,7 +3,7 @@ import { InvalidArgument } from '../errors.ts'
 import { guarded, native } from '../host/native.ts'
 import { Representation } from '../http/representation.ts'
 import { Closed } from '../more-errors.ts'
-import { asBuffer, upper, type Word } from '../redis-namespace/word.ts'
+import { asBuffer, type Word } from '../redis-namespace/word.ts'
 import { asked } from '../remote/answers.ts'
 import type { At, NativeRead, NativeReads } from '../remote/native.ts'
 import { type Exchanged, exchange } from './exchange.ts'
@@ -14,7 +14,7 @@ import { Landed } from './landed.ts'
 import { Calls, nameOf } from './name.ts'
 import { type CachedOptions, type Opened, openReads } from './options.ts'
 import { jsonOfPacked, pack, unpack } from './packed.ts'
-import { commandOf, isGeneral, isRead, isReadMethod, type Plan, planOf, refusal } from './plan.ts'
+import { commandOf, isRead, isReadMethod, nameGiven, type Plan, planOf, refusal } from './plan.ts'
 import { slotOfAll } from './slots.ts'
 import { noReadStats, type ReadStats, WHYS } from './stats.ts'
 import type { CachedReads } from './types.ts'
@@ -85,7 +85,7 @@ class Reads {
     })
     const reads = Object.create(refused) as Record<string, unknown>
     const json = Object.create(null) as Record<string, Call>
-    for (const name of readsOf(client)) {
+    for (const name of readsOf(client, this.#way)) {
       const calls = new Calls(name)
       reads[name] = this.#method(name, calls)
       json[name] = this.#jsonMethod(name, calls)
@@ -136,7 +136,7 @@ class Reads {
     const isLanded = length < 0 || this.#isSame(landed, length)
     const representation = isLanded
       ? landed.representation(this.#opened.memory.isolation === 'none')
-      : new Representation(representedJson(out.subarray(0, length)))
+      : new Representation(representedJson(out.subarray(0, length), landed))
     if (length >= 0) this.#kept.put(call, representation, representation.size)
     return representation
   }
@@ -174,11 +174,10 @@ class Reads {
   }
 
   async #read(method: string, given: readonly unknown[]): Promise<Landed> {
-    if (isGeneral(method)) {
-      const name = upper(String(given[0]))
-      if (!isRead(name)) throw refusal(name)
-    }
+    const named = nameGiven(method, given)
+    if (named !== undefined && !isRead(named)) throw refusal(named)
     const prepared = this.#way.prepare(method, given)
+    if (prepared.why !== undefined) return prepared.why
     const plan = planOf(prepared.words)
     this.#checkPrefixes(plan)
     const isCluster = this.#way.lineTo !== undefined
@@ -190,14 +189,14 @@ class Reads {
     if (!calls.readIsKnown(reads) && !(await asked(calls.readKnow(root.number, reads)))) {
       // The server does not answer the cache; what it tells the client is the client's business.
       this.#count(1)
-      return Landed.sent(name, await this.#sent(prepared))
+      return Landed.sent(name, plan, await this.#sent(prepared))
     }
     const began = performance.now()
     for (;;) {
       const length = this.#near(name)
       if (length >= 0) {
         this.#stats.hostHits++
-        return Landed.near(name, Buffer.from(out.subarray(0, length)))
+        return Landed.near(name, plan, Buffer.from(out.subarray(0, length)))
       }
       const begun = calls.readBegin(...this.#at(name), performance.now() - began, out)
       if (typeof begun !== 'number') return this.#ask(name, prepared, plan, slot, begun)
@@ -237,7 +236,7 @@ class Reads {
       expires ?? 0,
     )
     if (why === 0 && !isKept) this.#count(4)
-    return Landed.sent(name, reply, packed && Buffer.from(packed))
+    return Landed.sent(name, plan, reply, packed && Buffer.from(packed))
   }
 
   #sent(prepared: Prepared): Promise<unknown> {
@@ -290,13 +289,13 @@ class Reads {
 }
 
 /** The JSON of a reply's bytes, which it does not share. */
-function representedJson(packed: Buffer): Buffer {
+function representedJson(packed: Buffer, { isDocument }: Landed): Buffer {
   const json = jsonOfPacked(packed)
-  return json ? Buffer.from(json) : jsonOf(unpack(packed))
+  return json ? Buffer.from(json) : jsonOf(unpack(packed), isDocument)
 }
 
 /** The names of a client's methods that read. */
-function readsOf(client: object): Set<string> {
+function readsOf(client: object, { sendsWords = false }: Way): Set<string> {
   const names = new Set<string>()
   for (
     let one: object | null = client;
@@ -304,7 +303,7 @@ function readsOf(client: object): Set<string> {
     one = Object.getPrototypeOf(one)
   ) {
     for (const name of Object.getOwnPropertyNames(one)) {
-      if (!isReadMethod(name)) continue
+      if (!isReadMethod(name) && !(sendsWords && name === 'sendCommand')) continue
       if (typeof Reflect.get(client, name) === 'function') names.add(name)
     }
   }

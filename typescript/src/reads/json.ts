@@ -1,5 +1,11 @@
-/** A reply as JSON: lists and objects as the client has them, bytes as text, a Map as an object, a Set as a list. */
-export function jsonOf(value: unknown): Buffer {
+/**
+ * A reply as JSON: lists and objects as the client has them, bytes as text, a Map as an object, a Set as a list. The text of
+ * a document is JSON already.
+ */
+export function jsonOf(value: unknown, isDocument = false): Buffer {
+  if (isDocument && (typeof value === 'string' || Buffer.isBuffer(value))) {
+    return Buffer.from(value as string)
+  }
   // A function that is asked for each value makes it several times as slow.
   const text = isJson(value) ? JSON.stringify(value) : JSON.stringify(value, replaced)
   return Buffer.from(text ?? 'null')

@@ -6,6 +6,7 @@ import { UncacheableRead } from './refusal.ts'
 
 const READS: ReadonlySet<string> = new Set(said.reads)
 const HASHES: ReadonlySet<string> = new Set(said.hashes)
+const DOCUMENTS: ReadonlySet<string> = new Set(said.documents)
 const REFUSED: ReadonlyMap<string, string> = new Map(Object.entries(said.refused))
 const TABLE = new CommandTable({
   commands: said.modules as unknown as NonNullable<TableOptions['commands']>,
@@ -18,6 +19,8 @@ export interface Plan {
   readonly keys: readonly Word[]
   /** Whether it may show fields of a hash, which may expire by themselves. */
   readonly showsFields: boolean
+  /** Whether its reply is the text of a JSON document. */
+  readonly isDocument: boolean
 }
 
 /** Whether commands of this name, in upper case, may be cached; `XINFO|STREAM` is one of a container. */
@@ -35,8 +38,14 @@ export function commandOf(method: string): string {
 }
 
 /** Methods that send any command, whose name they are given: ioredis' and Bun's. */
-export function isGeneral(method: string): boolean {
+function isGeneral(method: string): boolean {
   return /^(call(Buffer)?|send)$/.test(method)
+}
+
+/** The command that a method sends which is given its name, in upper case; undefined for any other method. */
+export function nameGiven(method: string, given: readonly unknown[]): string | undefined {
+  const [first] = method === 'sendCommand' && Array.isArray(given[0]) ? given[0] : given
+  return isGeneral(method) || method === 'sendCommand' ? upper(String(first)) : undefined
 }
 
 /** Whether a method of this name may send a read. */
@@ -64,7 +73,7 @@ export function planOf(words: readonly Word[]): Plan {
   if (keys.length > MOST_KEYS) {
     throw new UncacheableRead(`${name} names ${keys.length} keys, more than ${MOST_KEYS}`)
   }
-  return { keys, showsFields: HASHES.has(name) }
+  return { keys, showsFields: HASHES.has(name), isDocument: DOCUMENTS.has(name) }
 }
 
 /** Why commands of this name cannot be cached. */

@@ -89,7 +89,18 @@ type ReadMethod<K> = K extends string
       : never
   : never
 
-type Methods<C> = { [K in keyof C as ReadMethod<K>]: C[K] }
+/** node-redis' client alone has a `sendCommand` that takes words, and no more. */
+type SendsWords<C, K> = K extends 'sendCommand'
+  ? C extends {
+      readonly xRange: unknown
+      readonly withCommandOptions: unknown
+      readonly socketEpoch: number
+    }
+    ? K
+    : never
+  : never
+
+type Methods<C> = { [K in keyof C as ReadMethod<K> | SendsWords<C, K>]: C[K] }
 
 /** The client's methods that read, of the client's own types; `json` has the same, which give a reply's JSON. */
 export type CachedReads<C> = Methods<C> & {

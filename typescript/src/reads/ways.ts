@@ -6,7 +6,7 @@ import { namespaced } from '../redis-namespace/namespaced.ts'
 import { become, isNodeRedis, type NodeRedis, type Parser } from '../redis-namespace/node-redis.ts'
 import { isNodeRedisCluster } from '../redis-namespace/node-redis-cluster.ts'
 import { layered, originOf } from '../redis-namespace/views.ts'
-import type { Word } from '../redis-namespace/word.ts'
+import { isWord, type Word } from '../redis-namespace/word.ts'
 import { bunWay } from './bun.ts'
 import { captured } from './captured.ts'
 import { corked } from './corked.ts'
@@ -18,6 +18,8 @@ import { ioredisShape, nodeRedisShape } from './shapes.ts'
 /** A command that a client has made, and not sent. */
 export interface Prepared {
   readonly words: readonly Word[]
+  /** Fails with the reason why there is no such command. */
+  readonly why?: Promise<never>
   /** Sends it; the reply is in the client's shape. */
   send(): Promise<unknown>
 }
@@ -32,6 +34,8 @@ export interface Way {
   epoch(): unknown
   /** As of a `Line`. */
   readonly provesBefore?: boolean
+  /** Whether the client's `sendCommand` takes the words of any command, as node-redis' does. */
+  readonly sendsWords?: boolean
   /** The command that a method makes. */
   prepare(method: string, given: readonly unknown[]): Prepared
   /** Sends a command whose keys have their prefixes. */
@@ -120,24 +124,45 @@ function nodeRedisWay(
       return Promise.resolve()
     },
   )
+  define(layer, 'sendCommand', (words: readonly Word[]) => {
+    const own = [...words]
+    made = { words: own, send: () => client.sendCommand(own, asked) }
+    return Promise.resolve()
+  })
   const makes = namespacedAs(view) as unknown as Members
   const own = client as unknown as { options?: { RESP?: number }; _self: { _selectedDB?: number } }
   return {
     shape: nodeRedisShape(own.options?.RESP, asked),
     client,
     epoch: () => `${client.socketEpoch}`,
+    sendsWords: true,
     prepare: (method, words) => {
+      if (method === 'sendCommand') checkWords(words)
       made = undefined
       const [outer, inner] = method.split('.')
       const on = inner === undefined ? makes : (makes[outer] as Members)
       const answered = captured(on, inner ?? outer, words) as Promise<unknown> | undefined
       // What the view answers is no reply, so its shape may be wrong.
       answered?.catch(() => {})
-      if (made === undefined) throw new InvalidArgument(`${method} sends no command`)
-      return made
+      if (made !== undefined) return made
+      const none = new InvalidArgument(`${method} sends no command`)
+      if (answered === undefined) throw none
+      // A namespace that does not know the command says so later.
+      const why = answered.then(() => Promise.reject(none))
+      why.catch(() => {})
+      return { words: [], why, send: () => why }
     },
     send: (words) => client.sendCommand(words),
     // The client itself gathers what is sent.
     together: (sends) => sends(),
+  }
+}
+
+/** @throws InvalidArgument for what is no list of words, and for options: calls are told apart by their words */
+function checkWords([words, ...rest]: readonly unknown[]): void {
+  if (!Array.isArray(words) || !words.every(isWord) || rest.some((one) => one !== undefined)) {
+    throw new InvalidArgument(
+      'cached reads take sendCommand with a list of texts and bytes, and no options: those go to withCommandOptions',
+    )
   }
 }

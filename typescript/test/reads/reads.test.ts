@@ -5,6 +5,7 @@ import { Redis as Redis5 } from 'ioredis-5'
 import { createClient } from 'redis'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { InvalidArgument } from '../../src/errors.ts'
+import { UnknownCommand } from '../../src/more-errors.ts'
 import { cached, UncacheableRead } from '../../src/reads/index.ts'
 import said from '../../src/reads/reads.json' with { type: 'json' }
 import { namespaced } from '../../src/redis-namespace/index.ts'
@@ -361,5 +362,55 @@ describe.skipIf(!hasServer)('cached reads', () => {
     await lonely.ping()
     await server.stop()
     await expect(others.get('x')).rejects.toThrow()
+  })
+})
+
+// The module JSON answers JSON.GET with a text. So does a server whose GET is called that.
+describe.runIf(hasServer)('a document', () => {
+  it.each(['freeze', 'none'] as const)('is its own JSON, isolation %s', async (isolation) => {
+    const server = await ownServer('--rename-command', 'GET', 'JSON.GET')
+    const client = connected(server.port)
+    const path = folder()
+    const given = options({ path, limit: '16MiB', memory: { isolation } })
+    const reads = open(client, given)
+    const other = open(client, given)
+    const document = async (by: typeof reads, method: 'call' | 'callBuffer' = 'call') =>
+      Buffer.from((await by.json[method]('JSON.GET', 'doc')).bytes).toString()
+    expect(await document(reads)).toBe('null')
+    for (const text of ['{"a": [1.50, "ü"],\n "a": 2}', '[]']) {
+      await client.set('doc', text)
+      await until(async () => (await document(reads)) === text)
+      await keeping(reads, () => document(reads))
+      expect(await reads.call('JSON.GET', 'doc')).toBe(text)
+      expect(await document(reads, 'callBuffer')).toBe(text)
+      expect(await document(other)).toBe(text)
+    }
+  })
+
+  it("is read by node-redis' sendCommand, in a namespace too", async () => {
+    const server = await ownServer('--rename-command', 'GET', 'JSON.GET')
+    const client = await createClient({ socket: { port: server.port } }).connect()
+    onTestFinished(() => client.destroy())
+    const bytes = client.withCommandOptions({ typeMapping: { 36: Buffer } })
+    for (const [of, key] of [
+      [client, 'doc'],
+      [namespaced(client, { namespace: 'app', commands: said.modules as Any }), 'app:doc'],
+      [bytes, 'doc'],
+    ] as const) {
+      const reads: Any = open(of as Any)
+      const words = ['JSON.GET', 'doc']
+      for (const text of ['{"a": 1}', '[]']) {
+        await client.set(key, text)
+        await until(async () => String(await reads.sendCommand(words)) === text)
+        await keeping(reads, () => reads.json.sendCommand(words))
+        expect(await reads.sendCommand(words)).toEqual(of === bytes ? Buffer.from(text) : text)
+        expect(Buffer.from((await reads.json.sendCommand(words)).bytes).toString()).toBe(text)
+      }
+      await expect(reads.sendCommand(['SET', 'doc', '1'])).rejects.toThrow(UncacheableRead)
+      for (const wrong of [[], ['JSON.GET'], [['JSON.GET', 1]], [words, { typeMapping: {} }]])
+        await expect(reads.sendCommand(...wrong)).rejects.toThrow(/^(cached reads take|.* cannot)/)
+    }
+    const unknown: Any = open(namespaced(client, { namespace: 'app' }))
+    await expect(unknown.sendCommand(['JSON.GET', 'doc'])).rejects.toThrow(UnknownCommand)
   })
 })

@@ -29,6 +29,9 @@ it("has the client's own types", () => {
   expectTypeOf<CachedReads<NodeRedisCluster>['xRange']>().toEqualTypeOf<
     NodeRedisCluster['xRange']
   >()
+  expectTypeOf<CachedReads<NodeRedis>['sendCommand']>().toEqualTypeOf<NodeRedis['sendCommand']>()
+  expectTypeOf<CachedReads<NodeRedisCluster>>().not.toHaveProperty('sendCommand')
+  expectTypeOf<CachedReads<Redis>>().not.toHaveProperty('sendCommand')
   expectTypeOf<CachedReads<NodeRedisCluster>>().not.toHaveProperty('set')
   expectTypeOf<CachedReads<Redis>>().not.toHaveProperty('set')
   expectTypeOf<CachedReads<BunRedis>['xrange']>().toEqualTypeOf<BunRedis['xrange']>()

@@ -221,7 +221,7 @@ impl Inner {
         let mut is_new = false;
         let json = reply.json.get_or_init(|| {
             is_new = true;
-            Arc::new(JsonReply::new(&reply.value))
+            Arc::new(JsonReply::new(&reply.value, call.is_document))
         });
         if let (true, Some(origin)) = (is_new, &reply.origin) {
             self.json.put(&call.packed, json, origin);

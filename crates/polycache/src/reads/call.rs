@@ -11,6 +11,8 @@ pub(super) struct Call {
     pub packed: Box<[u8]>,
     pub keys: Vec<Box<[u8]>>,
     pub shows_fields: bool,
+    /// Whether its reply is the text of a JSON document.
+    pub is_document: bool,
     /// How it is called on this host: its keys, the shape of its reply, all of its words. As in the other languages.
     pub name: Vec<u8>,
 }
@@ -29,7 +31,11 @@ impl Call {
         let words = words.ok_or_else(|| {
             Error::UncacheableRead("it cannot be cached: it is one step of a walk".into())
         })?;
-        let Plan { keys, shows_fields } = Plan::of(&words)?;
+        let Plan {
+            keys,
+            shows_fields,
+            is_document,
+        } = Plan::of(&words)?;
         let mut name = (keys.len() as u16).to_le_bytes().to_vec();
         let shape = std::iter::once(shape.as_bytes());
         for word in keys.iter().copied().chain(shape).chain(words) {
@@ -40,6 +46,7 @@ impl Call {
             packed: command.get_packed_command().into(),
             keys: keys.into_iter().map(Into::into).collect(),
             shows_fields,
+            is_document,
             name,
         })
     }

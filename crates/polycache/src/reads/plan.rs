@@ -14,6 +14,8 @@ struct Said {
     reads: HashSet<String>,
     /// Those whose replies may show fields of hashes.
     hashes: HashSet<String>,
+    /// Those whose replies are texts of JSON documents.
+    documents: HashSet<String>,
     /// Why others cannot be cached.
     refused: HashMap<String, String>,
     /// Where commands of modules have their keys.
@@ -44,6 +46,8 @@ pub(super) struct Plan<'a> {
     pub keys: Vec<&'a [u8]>,
     /// Whether it may show fields of a hash, which may expire by themselves.
     pub shows_fields: bool,
+    /// Whether its reply is the text of a JSON document.
+    pub is_document: bool,
 }
 
 impl<'a> Plan<'a> {
@@ -74,6 +78,7 @@ impl<'a> Plan<'a> {
                 return Ok(Plan {
                     keys: found.keys,
                     shows_fields: rules.said.hashes.contains(&name),
+                    is_document: rules.said.documents.contains(&name),
                 })
             }
         };
@@ -127,7 +132,8 @@ mod tests {
         let streams = ["XREAD", "COUNT", "2", "STREAMS", "a", "b", "0", "0"];
         assert_eq!(plan(&streams).unwrap().keys, [b"a", b"b"]);
         let script = plan(&["EVAL_RO", "return 1", "1", "a", "b"]).unwrap();
-        assert!(script.keys == [b"a"] && script.shows_fields);
+        assert!(script.keys == [b"a"] && script.shows_fields && !script.is_document);
+        assert!(plan(&["json.get", "a"]).unwrap().is_document);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Replies as JSON.
 
 use crate::hosts::{everywhere, somewhere};
-use crate::process::until;
+use crate::process::{free_ports, until, Process};
 use crate::support::{command, keeping, open, options};
 
 use std::sync::Arc;
@@ -72,4 +72,33 @@ fn what_a_program_makes_of_it_is_made_once_too() {
         assert_eq!(*etag(), json.etag());
         assert!(!Arc::ptr_eq(&etag(), &etag()));
     });
+}
+
+/// The module JSON answers JSON.GET with a text. So does a server whose GET is called that.
+#[test]
+fn the_json_of_a_document_is_its_text() {
+    let words = ["--save", "", "--rename-command", "GET", "JSON.GET"];
+    let Some(server) = Process::start(free_ports(1)[0], words) else {
+        return;
+    };
+    server.answers();
+    let directory = TempDir::new().unwrap();
+    let opened = || {
+        options(&server.url())
+            .path(directory.path())
+            .build()
+            .unwrap()
+    };
+    let (reads, other) = (opened(), opened());
+    let get = command("JSON.GET doc");
+    assert_eq!(&reads.json(&get).unwrap().bytes()[..], b"null");
+    for text in ["{\"a\": [1.50, \"ü\"],\n \"a\": 2}", "[]"] {
+        let mut set = redis::cmd("SET");
+        set.arg("doc").arg(text);
+        set.exec(&mut server.plain()).unwrap();
+        until("it is shown", || reads.json(&get).unwrap().bytes() == text);
+        keeping(&reads, "JSON.GET doc");
+        assert_eq!(reads.query::<String>(&get).unwrap(), text);
+        assert_eq!(other.json(&command("json.get doc")).unwrap().bytes(), text);
+    }
 }

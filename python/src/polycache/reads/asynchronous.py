@@ -129,7 +129,7 @@ class AsyncCachedReads:
             reply = (await pipe.execute(raise_on_error=False))[sent.before]
             if isinstance(reply, Exception):
                 raise reply
-            return reads.landed(reply)
+            return reads.landed(read, reply)
         began = time.monotonic()
         while True:
             found = reads.near(read)

@@ -19,6 +19,8 @@ class Plan(NamedTuple):
     keys: list[Any]
     shows_fields: bool
     """Whether it may show fields of a hash, which may expire by themselves."""
+    is_document: bool
+    """Whether its reply is the text of a JSON document."""
 
 
 @cache
@@ -37,6 +39,11 @@ def _reads() -> frozenset[str]:
 @cache
 def _hashes() -> frozenset[str]:
     return frozenset(said()["hashes"])
+
+
+@cache
+def _documents() -> frozenset[str]:
+    return frozenset(said()["documents"])
 
 
 @cache
@@ -67,7 +74,7 @@ def plan_of(words: Sequence[Any]) -> Plan:
         raise UncacheableRead(f"this {name} names no key")
     if len(found.found) > MOST_KEYS:
         raise UncacheableRead(f"{name} names {len(found.found)} keys, more than {MOST_KEYS}")
-    return Plan(found.found, name in _hashes())
+    return Plan(found.found, name in _hashes(), name in _documents())
 
 
 def refusal(name: str, following: Any = None) -> UncacheableRead:

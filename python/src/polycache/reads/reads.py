@@ -152,18 +152,18 @@ class Reads:
             found = self.near(read)
             if found is not None and found[0] == packed:
                 self.kept.put(read.call, isolated, found[1], len(packed))
-        return Landed(isolated, reply)
+        return Landed(isolated, reply, read.plan.is_document)
 
     def keep(self, read: Read, packed: bytes, origin: _native.ReadOrigin) -> Landed:
         """Keeps what was just read on this host."""
         reply = unpack(packed)
         isolated = self.kept.isolate(reply, packed)
         self.kept.put(read.call, isolated, origin, len(packed))
-        return Landed(isolated, reply)
+        return Landed(isolated, reply, read.plan.is_document)
 
-    def landed(self, reply: Any) -> Landed:
+    def landed(self, read: Read, reply: Any) -> Landed:
         """A reply that is not kept; several callers may get it."""
-        return Landed(self.kept.isolate(reply, pack(reply)), reply)
+        return Landed(self.kept.isolate(reply, pack(reply)), reply, read.plan.is_document)
 
     def count(self, why: int) -> None:
         name = WHYS[why]
@@ -185,7 +185,7 @@ class Reads:
             return landed.representation()
         # Another reply than the one that landed may stand there by now.
         is_landed = beside[0] is landed.kept
-        newest = landed if is_landed else Landed(beside[0], None)
+        newest = landed if is_landed else Landed(beside[0], None, landed.is_document)
         representation = newest.representation()
         # It stands as long as the reply does that it was made of.
         self.kept.put(("json", call), representation, beside[1], representation.size)

@@ -86,10 +86,11 @@ class CachedReads:
     ) -> Landed:
         reads = self._reads
         if call is None:
-            call = reads.read(None, method, args, options).name
+            read = reads.read(None, method, args, options)
+            call = read.name
             if (found := reads.kept.get(call)) is not None:
                 reads.stats.memory_hits += 1
-                return Landed(found[0], None)
+                return Landed(found[0], None, read.plan.is_document)
         while True:
             with reads.lock:
                 flight = reads.flights.get(call)
@@ -140,7 +141,7 @@ class CachedReads:
             reply = pipe.execute(raise_on_error=False)[sent.before]
             if isinstance(reply, Exception):
                 raise reply
-            return reads.landed(reply)
+            return reads.landed(read, reply)
         began = time.monotonic()
         while True:
             found = reads.near(read)

@@ -8,17 +8,18 @@ require_relative "../redis_namespace"
 module Polycache
   module Reads
     # What is to be known of a command before its reply is kept: its keys, and whether it may show
-    # fields of a hash, which may expire by themselves.
+    # fields of a hash, which may expire by themselves. Its reply may be the text of a document.
     class Plan
       # A copy of spec/reads.json (tools/commands.py).
       SAID = JSON.parse(File.read(File.join(__dir__, "reads.json"))).freeze
       READS = SAID.fetch("reads").to_h { |name| [name, true] }.freeze
       HASHES = SAID.fetch("hashes").to_h { |name| [name, true] }.freeze
+      DOCUMENTS = SAID.fetch("documents").freeze
       REFUSED = SAID.fetch("refused").freeze
       TABLE = RedisNamespace::CommandTable.new(commands: SAID.fetch("modules"))
       # Keys that one read may name: see crates/remote/src/reads/kept.rs.
       MOST_KEYS = 1024
-      private_constant :SAID, :READS, :HASHES, :REFUSED, :TABLE
+      private_constant :SAID, :READS, :HASHES, :DOCUMENTS, :REFUSED, :TABLE
 
       # @param name [String] in upper case
       # @return [Boolean] whether commands of that name may be cached
@@ -48,10 +49,14 @@ module Polycache
         TABLE.find(words).rewrite(words.dup, found)
         @keys = found.keys
         @shows_fields = HASHES.key?(name)
+        @document = DOCUMENTS.include?(name)
         check(name, found)
       end
 
       def shows_fields? = @shows_fields
+
+      # @return [Boolean] whether its reply is the text of a JSON document
+      def document? = @document
 
       private
 

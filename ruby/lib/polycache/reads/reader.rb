@@ -24,7 +24,7 @@ module Polycache
 
       # What a read brings: the reply as it is isolated, how the read is called, the reply's bytes,
       # and its JSON once somebody has asked for it.
-      Found = Struct.new(:kept, :name, :packed, :representation)
+      Found = Struct.new(:kept, :name, :packed, :document, :representation)
       # A read under way.
       Begun = Struct.new(:flight, :at)
       # A read of a method of the client.
@@ -139,7 +139,7 @@ module Polycache
         # Another reply than the one that landed may be there by now.
         return represented_once(found) if packed.nil?
 
-        found = Found.new(nil, nil, packed) unless packed == found.packed
+        found = Found.new(nil, nil, packed, found.document) unless packed == found.packed
         representation = represented_once(found)
         @lock.synchronize { keep(call, representation, representation.size, origin) }
         representation
@@ -149,9 +149,16 @@ module Polycache
       def represented_once(found)
         found.representation ||= begin
           packed = found.packed
-          json = packed ? Native::Reply.json(packed) : HTTP::Json.of(found.kept)
+          json = document_of(found) if found.document
+          json ||= packed ? Native::Reply.json(packed) : HTTP::Json.of(found.kept)
           HTTP::Representation.new(json.freeze)
         end
+      end
+
+      # @return [String, nil] the text of a document, which is JSON already
+      def document_of(found)
+        reply = found.packed ? Native::Reply.unpack(found.packed, false) : found.kept
+        reply.b if reply.is_a?(String)
       end
 
       # @return [(Flight, Boolean)] the read to join or, with true, to make; none where this thread
@@ -243,7 +250,7 @@ module Polycache
           @stats.host_hits += 1
           keep(read.call, kept, packed.bytesize, origin)
         end
-        Found.new(kept, read.name, packed)
+        Found.new(kept, read.name, packed, read.plan.document?)
       end
 
       # Has the client read, and keeps the reply if it may.
@@ -258,7 +265,7 @@ module Polycache
         expires = Expiry.of(read.plan, answers, sent_at) unless why
         kept = ticket.fill(proof.is_a?(String) ? proof : nil, (packed if expires), expires || 0)
         count(:refused) if !why && !kept
-        return Found.new(reply, nil) unless packed
+        return Found.new(reply, nil, nil, read.plan.document?) unless packed
 
         isolated(read, reply, packed, kept)
       ensure
@@ -271,14 +278,16 @@ module Polycache
         if found == packed
           @lock.synchronize { keep(read.call, kept, packed.bytesize, origin) }
         end
-        Found.new(kept, read.name, packed)
+        Found.new(kept, read.name, packed, read.plan.document?)
       end
 
       # A read that is not kept at all.
       def pass(read)
         _, reply, = send_read([], read, nil)
         packed = Native::Reply.pack(reply)
-        packed ? Found.new(@kept.isolate(reply, packed), read.name, packed) : Found.new(reply, nil)
+        return Found.new(reply, nil, nil, read.plan.document?) unless packed
+
+        Found.new(@kept.isolate(reply, packed), read.name, packed, read.plan.document?)
       end
 
       def send_read(before, read, after)
