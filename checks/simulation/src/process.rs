@@ -43,7 +43,11 @@ impl Process {
     ) -> Process {
         let engine = Engine {
             memory: memory.clone(),
-            environment: Outside(world.clone()),
+            environment: Outside {
+                world: world.clone(),
+                memory: memory.clone(),
+                block_size: scenario.geometry.block_size,
+            },
             geometry: scenario.geometry,
             seed: scenario.directory_seed,
             notes: Notes::default(),

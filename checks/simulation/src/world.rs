@@ -1,8 +1,11 @@
 //! Everything outside the processes: the clock, the disk, and which processes live.
 
+use crate::memory::Shared;
 use crate::switch::access;
 use polycache_host::engine::Environment;
+use polycache_host::shared_memory::SharedMemory;
 use polycache_host::Error;
+use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::Arc;
 use std::task::Wake;
@@ -71,31 +74,50 @@ impl World {
     }
 }
 
+/// Bytes that are zeroed behind the records of a block that is prepared.
+const BEYOND: u64 = 64;
+
 /// The world as an engine sees it.
-#[derive(Clone, Debug)]
-pub struct Outside(pub Arc<World>);
+#[derive(Clone)]
+pub struct Outside {
+    pub world: Arc<World>,
+    pub memory: Arc<Shared>,
+    pub block_size: u64,
+}
+
+impl fmt::Debug for Outside {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Outside").field(&self.world).finish()
+    }
+}
 
 impl Environment for Outside {
     fn id_alive(&self, id: u32) -> bool {
         access();
-        self.0.is_alive(id)
+        self.world.is_alive(id)
     }
     fn allocate(&self, _: u64) -> Result<(), Error> {
         access();
-        if self.0.is_disk_full() {
+        if self.world.is_disk_full() {
             return Err(Error::NoSpace("the simulated disk is full"));
         }
         Ok(())
+    }
+    /// Zeros, as the host's files get them ahead of new records, but into every block, and right behind the tail.
+    fn prepare(&self, block: u64, tail: u64, to: u64) {
+        let end = (to + BEYOND).min(self.block_size);
+        let zeros = vec![0; end.saturating_sub(tail) as usize];
+        self.memory.write(block * self.block_size + tail, &zeros);
     }
     fn allocate_level(&self, _: usize) -> Result<(), Error> {
         self.allocate(0)
     }
     fn ticks(&self) -> u32 {
         access();
-        ((self.0.first_tick + self.0.now() / TICK) & 0xf_ffff) as u32
+        ((self.world.first_tick + self.world.now() / TICK) & 0xf_ffff) as u32
     }
     fn now(&self) -> u64 {
-        1_700_000_000_000 + self.0.now() / 1_000_000
+        1_700_000_000_000 + self.world.now() / 1_000_000
     }
 }
 

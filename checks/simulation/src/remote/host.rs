@@ -76,7 +76,11 @@ impl Process {
     ) -> Process {
         let engine = Engine {
             memory: host.memory.clone(),
-            environment: Outside(host.world.clone()),
+            environment: Outside {
+                world: host.world.clone(),
+                memory: host.memory.clone(),
+                block_size: scenario.geometry.block_size,
+            },
             geometry: scenario.geometry,
             seed: host.seed,
             notes: Notes::default(),
