@@ -333,7 +333,7 @@ def is_document(reads: Any, text: str) -> bool:
 
 
 @pytest.mark.parametrize("decodes", [False, True])
-@pytest.mark.parametrize("isolation", ["copy", "none"])
+@pytest.mark.parametrize("isolation", ["clone", "none"])
 def test_the_json_of_a_document_is_its_text(decodes: bool, isolation: str, tmp_path: Path) -> None:
     with started(INSTALLED[0], WITH_DOCUMENTS) as server:
         client = ours(redis.Redis(port=server.port, decode_responses=decodes))
@@ -351,6 +351,17 @@ def test_the_json_of_a_document_is_its_text(decodes: bool, isolation: str, tmp_p
                 reply = cast(Any, reads).execute_command("JSON.GET", "doc")
                 assert reply == (text if decodes else text.encode())
                 assert document(other) == text
+        gc.collect()
+
+
+def test_a_document_that_the_client_decodes_is_encoded_again() -> None:
+    with started(INSTALLED[0], WITH_DOCUMENTS) as server:
+        client = ours(redis.Redis(port=server.port))
+        client.json()  # It decodes replies of JSON.GET from now on.
+        with cached(client, **options()) as reads:
+            for text in ['"hello"', '"12"', '{"a":[1,"ü"]}']:
+                client.set("doc", text)
+                until("it is shown", partial(is_document, reads, text))
         gc.collect()
 
 
@@ -533,6 +544,7 @@ def test_refused_clients(own: Server) -> None:
         {"prefixes": "a"},
         {"prefixes": []},
         {"memory": False},
+        {"memory": {"isolation": "copy"}},
     ]
     for wrong in wrongs:
         with pytest.raises(InvalidArgument):

@@ -59,6 +59,7 @@ from .errors import (
 from .missing import MISSING, Missing
 from .options import EncryptionKey, Options
 from .registered_types import Type
+from .statistics import MachineStats, ProcessStats, RemoteStats, Report, Stats, Usage
 from .update import DELETE, LEAVE, Update
 
 if TYPE_CHECKING:
@@ -70,7 +71,6 @@ if TYPE_CHECKING:
     from .memory_cache import MemoryCache, MemoryEntry, MemoryStats
     from .memory_cache_options import MemoryCacheOptions
     from .memory_memoize import CacheInfo, MemoryMemoized, cached, cached_method
-    from .statistics import MachineStats, ProcessStats, RemoteStats, Report, Stats, Usage
 
 # The same in the packages of every language.
 __version__ = "0.1.0"
@@ -162,9 +162,6 @@ _LATER = {
     "Named": "_native",
     "cached": "memory_memoize",
     "cached_method": "memory_memoize",
-    **dict.fromkeys(
-        ("MachineStats", "ProcessStats", "RemoteStats", "Report", "Stats", "Usage"), "statistics"
-    ),
 }
 
 if not TYPE_CHECKING:

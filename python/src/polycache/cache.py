@@ -6,7 +6,7 @@ from datetime import datetime
 from io import BufferedReader, TextIOWrapper
 from os import PathLike
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Literal, ParamSpec, Self, TypeVar, Unpack, cast, overload
+from typing import Any, Literal, ParamSpec, Self, TypeVar, Unpack, cast, overload
 
 from . import _native
 from .durations import Duration
@@ -23,11 +23,9 @@ from .memoized_method import as_given, function_of
 from .missing import MISSING, Missing
 from .observers import Observers
 from .options import Options
+from .statistics import MachineStats, RemoteStats, Report, Stats, Usage
 from .stores.kinds import Kind, kind_of
 from .updating import update
-
-if TYPE_CHECKING:
-    from .statistics import MachineStats, RemoteStats, Report, Stats, Usage
 
 K = TypeVar("K", bound=str | bytes)
 P = ParamSpec("P")
@@ -100,8 +98,7 @@ class Cache(_native.QuickCache):
         cache._waits = cache._is_remote or kind is not None
         name = options.get("name")
         cache._name = "::".join(cache._namespace()) or "default" if name is None else name
-        if _log.isEnabledFor(logging.DEBUG):  # Else the path would load pathlib for nothing.
-            _log.debug("opened the cache at %s", cache.path or "no path: in memory")
+        _log.debug("opened the cache at %s", cache.path or "no path: in memory")
         return cache
 
     def get_or_set(
@@ -444,31 +441,25 @@ class Cache(_native.QuickCache):
         """A lock by the key's name, for adapters."""
         return Lease(self._lock(key))
 
-    def stats(self) -> "Stats":
+    def stats(self) -> Stats:
         """Counts and sizes; walks the index, which takes milliseconds."""
-        from .statistics import Stats
-
         return Stats(**self._stats())
 
-    def machine_stats(self) -> "MachineStats | None":
+    def machine_stats(self) -> MachineStats | None:
         """What all processes of the machine, in all languages, did with the directory since it was
         made, what it holds, and which processes have it open; None without a directory.
 
         Walks the index, which takes milliseconds. Hits of other processes may be a few behind.
         """
-        from .statistics import MachineStats
-
         stats = self._machine_stats()
         return None if stats is None else MachineStats._of(**stats)
 
-    def remote_stats(self) -> "RemoteStats | None":
+    def remote_stats(self) -> RemoteStats | None:
         """What this handle did with its remote tier, and how that is; None without one."""
-        from .statistics import RemoteStats
-
         stats = self._remote_stats()
         return None if stats is None else RemoteStats(**stats)
 
-    def usage(self, most: int = 10) -> "list[Usage] | None":
+    def usage(self, most: int = 10) -> list[Usage] | None:
         """The `most` namespaces of the directory whose entries take the most space, the largest
         first; None without a directory.
 
@@ -477,15 +468,11 @@ class Cache(_native.QuickCache):
         """
         if type(most) is not int or not 0 <= most < 2**32:
             raise InvalidArgument(f"most is an int from 0 to 2**32 - 1, not {most!r}")
-        from .statistics import Usage
-
         usage = self._usage(most)
         return None if usage is None else [Usage(**one) for one in usage]
 
-    def check(self) -> "Report":
+    def check(self) -> Report:
         """Verifies every entry of the directory against its checksums; reads all of it."""
-        from .statistics import Report
-
         return Report(**self._check())
 
     def _namespace(self) -> list[str]:

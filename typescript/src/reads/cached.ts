@@ -178,7 +178,8 @@ class Reads {
     if (named !== undefined && !isRead(named)) throw refusal(named)
     const prepared = this.#way.prepare(method, given)
     if (prepared.why !== undefined) return prepared.why
-    const plan = planOf(prepared.words)
+    const planned = planOf(prepared.words)
+    const plan = prepared.isTransformed ? { ...planned, isDocument: false } : planned
     this.#checkPrefixes(plan)
     const isCluster = this.#way.lineTo !== undefined
     const slot = isCluster ? slotOfAll(prepared.words[0], plan.keys) : 0

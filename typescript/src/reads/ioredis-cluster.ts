@@ -1,7 +1,7 @@
 import { InvalidArgument } from '../errors.ts'
 import type { Ioredis, IoredisCommand } from '../redis-namespace/ioredis.ts'
 import { corked } from './corked.ts'
-import type { IoredisMaker } from './ioredis-maker.ts'
+import { type IoredisMaker, transformed } from './ioredis-maker.ts'
 import { ioredisShape } from './shapes.ts'
 import type { Line, Prepared, Way } from './ways.ts'
 
@@ -39,6 +39,7 @@ export function ioredisClusterWay(client: Ioredis, maker: IoredisMaker): Way {
       const command = maker.made(method, given)
       const prepared: Prepared = {
         words: [command.name, ...command.args],
+        ...transformed(command),
         send: () => sent(cluster, command),
       }
       made.set(prepared, command)

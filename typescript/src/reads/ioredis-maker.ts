@@ -47,3 +47,9 @@ export function ioredisMaker(
     command: ([name, ...args]) => new Command(String(name), args, { replyEncoding: 'utf8' }),
   }
 }
+
+/** Whether the program has set a transformer for replies of a command (`Command.setReplyTransformer`). */
+export function transformed(command: IoredisCommand): { readonly isTransformed?: true } {
+  const { _transformer } = command.constructor as { _transformer?: { reply?: Members } }
+  return _transformer?.reply?.[command.name] === undefined ? {} : { isTransformed: true }
+}

@@ -112,7 +112,7 @@ function writePlain(value: object): void {
 
 function writeJson(value: object): void {
   const json = JSON.stringify(value)
-  room(1 + json.length * 3)
+  room(1 + Buffer.byteLength(json))
   scratch[0] = JSON_LETTER
   length = 1 + scratch.write(json, 1, 'utf8')
 }

@@ -1,6 +1,7 @@
+import { InvalidArgument } from '../errors.ts'
 import { CommandTable, type TableOptions } from '../redis-namespace/command-table.ts'
 import type { Prefix } from '../redis-namespace/prefix.ts'
-import { upper, type Word } from '../redis-namespace/word.ts'
+import { isWord, upper, type Word } from '../redis-namespace/word.ts'
 import said from './reads.json' with { type: 'json' }
 import { UncacheableRead } from './refusal.ts'
 
@@ -44,8 +45,20 @@ function isGeneral(method: string): boolean {
 
 /** The command that a method sends which is given its name, in upper case; undefined for any other method. */
 export function nameGiven(method: string, given: readonly unknown[]): string | undefined {
-  const [first] = method === 'sendCommand' && Array.isArray(given[0]) ? given[0] : given
-  return isGeneral(method) || method === 'sendCommand' ? upper(String(first)) : undefined
+  if (method === 'sendCommand') return upper(wordsGiven(given)[0])
+  return isGeneral(method) ? upper(String(given[0])) : undefined
+}
+
+/** @throws InvalidArgument for what is no list of words, and for options: calls are told apart by their words */
+function wordsGiven([words, ...rest]: readonly unknown[]): readonly Word[] {
+  // Not `every`, which passes over holes.
+  const isList = Array.isArray(words) && words.length > 0 && Array.from(words).every(isWord)
+  if (!isList || rest.some((one) => one !== undefined)) {
+    throw new InvalidArgument(
+      'cached reads take sendCommand with a list of texts and bytes, and no options: those go to withCommandOptions',
+    )
+  }
+  return words
 }
 
 /** Whether a method of this name may send a read. */

@@ -6,18 +6,20 @@ import { namespaced } from '../redis-namespace/namespaced.ts'
 import { become, isNodeRedis, type NodeRedis, type Parser } from '../redis-namespace/node-redis.ts'
 import { isNodeRedisCluster } from '../redis-namespace/node-redis-cluster.ts'
 import { layered, originOf } from '../redis-namespace/views.ts'
-import { isWord, type Word } from '../redis-namespace/word.ts'
+import type { Word } from '../redis-namespace/word.ts'
 import { bunWay } from './bun.ts'
 import { captured } from './captured.ts'
 import { corked } from './corked.ts'
 import { ioredisClusterWay } from './ioredis-cluster.ts'
-import { type IoredisMaker, ioredisMaker } from './ioredis-maker.ts'
+import { type IoredisMaker, ioredisMaker, transformed } from './ioredis-maker.ts'
 import { nodeRedisClusterWay } from './node-redis-cluster.ts'
 import { ioredisShape, nodeRedisShape } from './shapes.ts'
 
 /** A command that a client has made, and not sent. */
 export interface Prepared {
   readonly words: readonly Word[]
+  /** Whether the program has replies of this command made into something else. */
+  readonly isTransformed?: boolean
   /** Fails with the reason why there is no such command. */
   readonly why?: Promise<never>
   /** Sends it; the reply is in the client's shape. */
@@ -90,7 +92,11 @@ function ioredisWay(client: Ioredis, maker: IoredisMaker): Way {
     epoch: () => `${client.connectionEpoch} ${condition.condition?.select ?? ''}`,
     prepare: (method, given) => {
       const command = maker.made(method, given)
-      return { words: [command.name, ...command.args], send: () => sent(command) }
+      return {
+        words: [command.name, ...command.args],
+        ...transformed(command),
+        send: () => sent(command),
+      }
     },
     send: (words) => sent(maker.command(words)),
     together: (sends) => corked(client, sends),
@@ -126,8 +132,13 @@ function nodeRedisWay(
   )
   define(layer, 'sendCommand', (words: readonly Word[]) => {
     const own = [...words]
-    made = { words: own, send: () => client.sendCommand(own, asked) }
-    return Promise.resolve()
+    const { promise, resolve } = Promise.withResolvers<unknown>()
+    const send = () => {
+      resolve(client.sendCommand(own, asked))
+      return promise
+    }
+    made = { words: own, send }
+    return promise
   })
   const makes = namespacedAs(view) as unknown as Members
   const own = client as unknown as { options?: { RESP?: number }; _self: { _selectedDB?: number } }
@@ -137,14 +148,13 @@ function nodeRedisWay(
     epoch: () => `${client.socketEpoch}`,
     sendsWords: true,
     prepare: (method, words) => {
-      if (method === 'sendCommand') checkWords(words)
       made = undefined
       const [outer, inner] = method.split('.')
       const on = inner === undefined ? makes : (makes[outer] as Members)
       const answered = captured(on, inner ?? outer, words) as Promise<unknown> | undefined
       // What the view answers is no reply, so its shape may be wrong.
       answered?.catch(() => {})
-      if (made !== undefined) return made
+      if (made !== undefined) return method === 'sendCommand' ? answeredBy(made, answered) : made
       const none = new InvalidArgument(`${method} sends no command`)
       if (answered === undefined) throw none
       // A namespace that does not know the command says so later.
@@ -158,11 +168,13 @@ function nodeRedisWay(
   }
 }
 
-/** @throws InvalidArgument for what is no list of words, and for options: calls are told apart by their words */
-function checkWords([words, ...rest]: readonly unknown[]): void {
-  if (!Array.isArray(words) || !words.every(isWord) || rest.some((one) => one !== undefined)) {
-    throw new InvalidArgument(
-      'cached reads take sendCommand with a list of texts and bytes, and no options: those go to withCommandOptions',
-    )
+/** A command whose reply is what the view answers: a namespace takes its prefix off. */
+function answeredBy({ words, send }: Prepared, answered: Promise<unknown> | undefined): Prepared {
+  return {
+    words,
+    send: () => {
+      const sent = send()
+      return answered ?? sent
+    },
   }
 }

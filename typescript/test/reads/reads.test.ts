@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import type { Duplex } from 'node:stream'
-import { Redis } from 'ioredis'
+import { Command, Redis } from 'ioredis'
 import { Redis as Redis5 } from 'ioredis-5'
 import { createClient } from 'redis'
 import { describe, expect, it, onTestFinished } from 'vitest'
@@ -387,6 +387,22 @@ describe.runIf(hasServer)('a document', () => {
     }
   })
 
+  it('is encoded again where the program has it decoded', async () => {
+    const server = await ownServer('--rename-command', 'GET', 'JSON.GET')
+    const client = connected(server.port)
+    Command.setReplyTransformer('JSON.GET', (text: string | null) => text && JSON.parse(text))
+    onTestFinished(() => {
+      delete (Command as Any)._transformer.reply['JSON.GET']
+    })
+    const reads = open(client)
+    for (const text of ['"hello"', '"12"', '{"a":[1,"ü"]}']) {
+      await client.set('doc', text)
+      const json = async () =>
+        Buffer.from((await reads.json.call('JSON.GET', 'doc')).bytes).toString()
+      await until(async () => (await json()) === text)
+    }
+  })
+
   it("is read by node-redis' sendCommand, in a namespace too", async () => {
     const server = await ownServer('--rename-command', 'GET', 'JSON.GET')
     const client = await createClient({ socket: { port: server.port } }).connect()
@@ -407,8 +423,20 @@ describe.runIf(hasServer)('a document', () => {
         expect(Buffer.from((await reads.json.sendCommand(words)).bytes).toString()).toBe(text)
       }
       await expect(reads.sendCommand(['SET', 'doc', '1'])).rejects.toThrow(UncacheableRead)
-      for (const wrong of [[], ['JSON.GET'], [['JSON.GET', 1]], [words, { typeMapping: {} }]])
-        await expect(reads.sendCommand(...wrong)).rejects.toThrow(/^(cached reads take|.* cannot)/)
+      // biome-ignore lint/suspicious/noSparseArray: a hole is no word
+      const wrongs = [[], ['JSON.GET'], [['JSON.GET', 1]], [['JSON.GET', , 'b']], [[]], [null]]
+      for (const wrong of [...wrongs, [words, { typeMapping: {} }]])
+        await expect(reads.sendCommand(...wrong)).rejects.toThrow(/^cached reads take sendCommand/)
+      expect(await reads.sendCommand([Buffer.from('json.get'), 'none'])).toBeNull()
+    }
+    const shop: Any = namespaced(client, { namespace: 'shop' })
+    const inShop: Any = open(shop)
+    await shop.xAdd('s', '1-1', { a: 'b' })
+    const xread = ['XREAD', 'COUNT', '5', 'STREAMS', 's', '0']
+    // The first is the client's, the others are kept.
+    for (let turn = 0; turn < 3; turn++) {
+      await keeping(inShop, () => inShop.sendCommand(xread))
+      expect(await inShop.sendCommand(xread)).toEqual(await shop.sendCommand(xread))
     }
     const unknown: Any = open(namespaced(client, { namespace: 'app' }))
     await expect(unknown.sendCommand(['JSON.GET', 'doc'])).rejects.toThrow(UnknownCommand)

@@ -19,3 +19,6 @@ else:
         from . import asynchronous
 
         return getattr(asynchronous, name)
+
+    def __dir__() -> list[str]:
+        return sorted({*globals(), *__all__})

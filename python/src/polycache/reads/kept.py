@@ -4,6 +4,7 @@ import marshal
 from typing import Any
 
 from .. import _native
+from ..errors import InvalidArgument
 from ..memory_cache import MemoryCache
 
 _OVERHEAD = 200
@@ -45,7 +46,10 @@ def handed_out(kept: Any) -> Any:
 class KeptReplies:
     def __init__(self, reads: _native.Reads, options: dict[str, Any]) -> None:
         given = dict(options)
-        self._shares = given.pop("isolation", "clone") == "none"
+        isolation = given.pop("isolation", "clone")
+        if isolation not in ("clone", "none"):
+            raise InvalidArgument(f"isolation is clone or none, not {isolation!r}")
+        self._shares = isolation == "none"
         entries = given.pop("max_entries", 10_000)
         given.setdefault("max_bytes", "64MiB")
         self._reads = reads

@@ -104,6 +104,8 @@ class Reads:
             raise Closed("the cached reads were closed; open others")
         prepared = self.way.prepare(method, args, options)
         plan = plan_of(prepared.words)
+        if plan.is_document and self.way.decodes(prepared.words[0]):
+            plan = plan._replace(is_document=False)
         encoded = self.way.encoded
         keys = [encoded(key) for key in plan.keys]
         self.way.check_keys(prepared.words[0], keys)

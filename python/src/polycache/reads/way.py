@@ -105,6 +105,11 @@ class Way:
             made = f"{made}:{getattr(code, 'co_firstlineno', '')}"
         return f"{self._shape} {method} {made} {sorted(map(repr, options.items()))}"
 
+    def decodes(self, name: Any) -> bool:
+        """Whether the client makes something else of a command's replies, as redis-py does of
+        JSON.GET's once its `json()` was called."""
+        return self._callback(as_text(name)) is not None
+
     def check_keys(self, name: Any, keys: Sequence[bytes]) -> None:
         """Raises UncacheableRead for keys that no one server has all."""
 

@@ -2,6 +2,7 @@
 
 import importlib
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from ..errors import InvalidArgument
@@ -58,8 +59,6 @@ class Kind:
         return self.given.max_value
 
     def open(self, folder: str, limit: int, ended: Ended, alone: bool, read_only: bool) -> Store:
-        from pathlib import Path  # Only here: the host tier needs none.
-
         return self.given(
             Opening(
                 folder=Path(folder),

@@ -2,10 +2,8 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Literal
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from pathlib import Path
+from typing import ClassVar, Literal
 
 Durability = Literal["none", "kill", "synced"]
 """What becomes of a write that returned: "none", it may be lost when a process is killed; "kill",
@@ -20,7 +18,7 @@ that cannot tell begins anew. It is only told to stores that did not wait for th
 class Opening:
     """How a store is to be opened."""
 
-    folder: "Path"
+    folder: Path
     """The store's own folder; it exists."""
     limit: int
     """Bytes that it may take. The cache evicts before that; a store may refuse what is above, with
