@@ -343,6 +343,8 @@ fn geometry(rng: &mut Rng, buckets: u64) -> Geometry {
     let mut geometry = Geometry::new(2 << 20).expect("the smallest limit");
     geometry.block_size = if rng.bool() { 256 } else { 512 };
     geometry.blocks = *one_of(rng, &[8, 16, 24, 64]);
+    // Many records begin where more is prepared.
+    geometry.preparing = 64;
     // Two sets: clears of a few tenants end the floors of before.
     geometry.floors = 16;
     // Of half of them the index grows.

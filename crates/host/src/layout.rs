@@ -101,6 +101,8 @@ pub struct Geometry {
     pub block_size: u64,
     /// Number of blocks.
     pub blocks: u64,
+    /// Bytes of a block after which more of it may have to be prepared: [`LEAST_PREPARED`], or a smaller power of two.
+    pub preparing: u64,
     /// Bytes of a unit, in which words count locations.
     pub unit: u64,
     /// Offset of the participants' incarnations in the index file.
@@ -151,6 +153,7 @@ impl Geometry {
             levels: [Level::default(); MAX_LEVELS],
             level_count: 0,
             block_size,
+            preparing: LEAST_PREPARED,
             // An upper bound for the descriptors; the blocks take what the limit leaves after them.
             blocks: limit / block_size,
             unit,
@@ -413,12 +416,12 @@ impl Geometry {
         (self.block_size / 64).min(16 << 10)
     }
 
-    /// True when a multiple of [`LEAST_PREPARED`] lies between two places in a block: more of a new one may have to be
+    /// True when a multiple of `preparing` lies between two places in a block: more of a new one may have to be
     /// prepared.
     #[inline(always)]
     #[must_use]
     pub fn is_to_be_prepared(&self, from: u64, to: u64) -> bool {
-        from == 0 || (from ^ to) >= LEAST_PREPARED
+        from == 0 || (from ^ to) >= self.preparing
     }
 
     /// True when a step begins between two places in a block.

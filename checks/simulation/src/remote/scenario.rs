@@ -105,6 +105,7 @@ impl Scenario {
         let mut geometry = Geometry::new(2 << 20).expect("the smallest limit");
         geometry.block_size = 512;
         geometry.blocks = 64;
+        geometry.preparing = 64;
         geometry.floors = 16;
         let geometry = geometry.with_levels(&[4, 16]);
         let number = one_of(rng, &[1, 1, 2, 3, 6]);
