@@ -38,6 +38,8 @@ pub struct Status {
     pub inode: u64,
     /// Its length in bytes.
     pub len: u64,
+    /// Bytes that it takes on the disk.
+    pub taken: u64,
     /// Names that it has in the file system; 0 when it was removed.
     pub links: u64,
 }
@@ -119,6 +121,10 @@ pub trait Io: Send + Sync {
     fn lock_shared(&self, file: &File, byte: u64) -> io::Result<bool>;
     /// Releases the lock of one byte.
     fn unlock(&self, file: &File, byte: u64) -> io::Result<()>;
+    /// Bytes of memory that this process may use; `None` where the system does not tell.
+    fn memory(&self) -> Option<u64> {
+        platform::memory()
+    }
     /// The kernel's id of this boot.
     fn boot_id(&self) -> io::Result<[u8; 16]>;
 }

@@ -1,13 +1,16 @@
 //! [`SharedMemory`] over the mapped files of a directory.
 
 use crate::layout::{header, WINDOW};
+use crate::platform;
 use crate::shared_bytes;
 use crate::shared_memory::SharedMemory;
 use memmap2::MmapRaw;
-use std::sync::atomic::{fence, AtomicU64, AtomicU8, Ordering};
+use std::sync::atomic::{fence, AtomicBool, AtomicU64, AtomicU8, Ordering};
 
 const WINDOW_SHIFT: u32 = WINDOW.trailing_zeros();
 
+/// Bytes of the smallest page. What is longer has several, which the system is asked for at once where it reads single ones.
+const PAGE: usize = 4096;
 /// Bytes of a cache line.
 const LINE: usize = 64;
 /// Cache lines of a small record: header, key and an entry of about 100 bytes. For longer records the
@@ -52,6 +55,8 @@ pub struct MappedMemory {
     areas: Vec<(*mut u8, usize)>,
     /// True when nothing may be written.
     read_only: bool,
+    /// True while what is read of the blocks is spread over them, and the system reads single pages.
+    at_random: AtomicBool,
 }
 
 // SAFETY: the raw pointers point into mappings that this struct owns. All index accesses are atomic, and
@@ -71,6 +76,7 @@ impl MappedMemory {
             windows,
             areas,
             read_only: false,
+            at_random: AtomicBool::new(false),
         }
     }
 
@@ -99,6 +105,22 @@ impl MappedMemory {
     #[must_use]
     pub fn windows(&self) -> &[MmapRaw] {
         &self.windows
+    }
+
+    /// Says whether what is read of the blocks is spread over more than memory holds.
+    pub(crate) fn read_at_random(&self, at_random: bool) {
+        if self.at_random.swap(at_random, Ordering::Relaxed) != at_random {
+            let each = |window| platform::read_at_random(window, at_random);
+            self.windows.iter().for_each(each);
+        }
+    }
+
+    #[cold]
+    fn fetch(&self, at: u64, len: usize) {
+        if self.at_random.load(Ordering::Relaxed) {
+            let offset = (at & (WINDOW - 1)) as usize;
+            platform::will_read(&self.windows[(at >> WINDOW_SHIFT) as usize], offset, len);
+        }
     }
 
     #[inline(always)]
@@ -191,6 +213,9 @@ impl SharedMemory for MappedMemory {
     #[inline(always)]
     fn read(&self, at: u64, len: usize, out: &mut Vec<u8>) {
         let from = self.block_bytes(at, len);
+        if len > PAGE {
+            self.fetch(at, len);
+        }
         out.reserve(len);
         // SAFETY: `from` is valid for `len` bytes, and every process writes them only through
         // `shared_bytes`. `out` has room for `len` bytes and belongs to this thread alone.
@@ -265,6 +290,10 @@ impl SharedMemory for MappedMemory {
     #[inline(always)]
     fn is_writable(&self) -> bool {
         !self.read_only
+    }
+
+    fn will_read(&self, at: u64, len: u64) {
+        self.fetch(at, len as usize);
     }
 
     #[inline(always)]

@@ -61,6 +61,10 @@ pub trait SharedMemory: Send + Sync {
     fn prefetch_record(&self, at: u64) {
         let _ = at;
     }
+    /// `len` block bytes from `at` on are read soon, one after the other; only a hint.
+    fn will_read(&self, at: u64, len: u64) {
+        let _ = (at, len);
+    }
     /// False for memory that may only be read.
     fn is_writable(&self) -> bool {
         true
@@ -137,6 +141,9 @@ impl<M: SharedMemory, P: std::ops::Deref<Target = M> + Send + Sync> SharedMemory
     #[inline(always)]
     fn prefetch_record(&self, at: u64) {
         (**self).prefetch_record(at);
+    }
+    fn will_read(&self, at: u64, len: u64) {
+        (**self).will_read(at, len);
     }
     #[inline(always)]
     fn is_writable(&self) -> bool {

@@ -63,6 +63,8 @@ struct Inner {
     root_directory: Option<Identity>,
     /// When the files' times were last set to now.
     touched: AtomicU64,
+    /// When it was last asked whether memory can hold the blocks.
+    chose_to_read: AtomicU64,
     lease_ticks: u32,
     root: u64,
     /// False if the caller counts for the machine.
@@ -130,12 +132,14 @@ impl Store {
             identities,
             root_directory: root_directory(&*options.io),
             touched: AtomicU64::new(0),
+            chose_to_read: AtomicU64::new(0),
             lease_ticks,
             root: key_hash(seed, b"::").as_u64(),
             counts: options.counts,
             tally: Tally::new(),
         });
         inner.touch();
+        inner.choose_how_to_read();
         if !read_only {
             inner.take_cell();
         }

@@ -232,6 +232,7 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
             .min(self.geometry.block_size);
         let from = start + self.field(block, descriptor::CLEANED).min(tail);
         let end = start + tail;
+        self.memory.will_read(from, budget.min(end - from));
         let (at, whole) = self.walk(from, end, end.min(from + budget), &mut keeper);
         if let Some(open) = keeper.open.take() {
             self.leave_block(open.block, open.left());

@@ -5,7 +5,7 @@
 //! Each module has the same items: [`check`], [`SystemIo`], [`Descriptor`] and [`descriptor`],
 //! [`user`], [`is_in_group`], [`is_locked`], [`wait_for_lock`], [`release_locks`], [`may_not_write`], [`no_room`], [`too_large`],
 //! [`no_allocation`], [`is_link`], [`now`], [`ticks`], and [`forks`], [`open_for_this_process`], [`keep_in_child`],
-//! [`without_signals`], [`WipedWord`].
+//! [`without_signals`], [`WipedWord`], [`memory`], [`read_at_random`], [`will_read`].
 
 #[cfg(any(target_os = "linux", target_os = "macos"))]
 mod unix;
@@ -17,16 +17,18 @@ mod unsupported;
 #[cfg(any(target_os = "linux", target_os = "macos"))]
 pub(crate) use unix::{
     check, descriptor, forks, is_in_group, is_link, is_locked, keep_in_child, may_not_write,
-    monotonic, no_allocation, no_room, notice_forks, now, open_for_this_process, release_locks,
-    ticks, too_large, user, wait_for_lock, Descriptor, WipedWord,
+    memory, monotonic, no_allocation, no_room, notice_forks, now, open_for_this_process,
+    read_at_random, release_locks, ticks, too_large, user, wait_for_lock, will_read, Descriptor,
+    WipedWord,
 };
 #[cfg(any(target_os = "linux", target_os = "macos"))]
 pub use unix::{without_signals, SystemIo};
 #[cfg(not(any(target_os = "linux", target_os = "macos")))]
 pub(crate) use unsupported::{
     check, descriptor, forks, is_in_group, is_link, is_locked, keep_in_child, may_not_write,
-    monotonic, no_allocation, no_room, notice_forks, now, open_for_this_process, release_locks,
-    ticks, too_large, user, wait_for_lock, Descriptor, WipedWord,
+    memory, monotonic, no_allocation, no_room, notice_forks, now, open_for_this_process,
+    read_at_random, release_locks, ticks, too_large, user, wait_for_lock, will_read, Descriptor,
+    WipedWord,
 };
 #[cfg(not(any(target_os = "linux", target_os = "macos")))]
 pub use unsupported::{without_signals, SystemIo};

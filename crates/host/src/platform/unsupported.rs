@@ -124,6 +124,14 @@ impl Deref for WipedWord {
     }
 }
 
+pub(crate) fn memory() -> Option<u64> {
+    None
+}
+
+pub(crate) fn read_at_random(_: &MmapRaw, _: bool) {}
+
+pub(crate) fn will_read(_: &MmapRaw, _: usize, _: usize) {}
+
 fn unsupported<T>() -> io::Result<T> {
     Err(io::ErrorKind::Unsupported.into())
 }

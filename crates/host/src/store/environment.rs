@@ -67,7 +67,7 @@ pub(super) struct System {
     /// Which the files of blocks are, should their descriptors' numbers be others' by now.
     identities: Vec<Identity>,
     /// tmpfs has given a block its pages with its space.
-    is_tmpfs: bool,
+    pub is_tmpfs: bool,
     /// This process's part; replaced in a forked child by one store, so that no thread of it ever
     /// asks by a part of the parent's.
     pub process: AtomicPtr<Process>,

@@ -24,6 +24,10 @@ pub(super) const LOOK_EVERY_HITS: u64 = 4096;
 pub(super) const LOOK_EVERY_MISSES: u64 = 1024;
 pub(super) const LOOK_EVERY_WRITES: u64 = 1024;
 pub(super) const LOOK_EVERY_CHANGES: u64 = 1024;
+/// Milliseconds after which a look asks anew whether memory can hold the directory.
+const CHOOSE_EVERY: u64 = 10_000;
+/// Bytes of blocks that any machine's memory holds.
+const LEAST_MEMORY: u64 = 64 << 20;
 /// Milliseconds after which a look sets the files' times to now.
 const TOUCH_EVERY: u64 = 3_600_000;
 
@@ -157,10 +161,31 @@ impl Inner {
             return;
         }
         self.take_missing_cell();
+        self.choose_how_to_read();
         let now = self.engine.environment.now();
         if now.abs_diff(self.touched.load(Ordering::Relaxed)) >= TOUCH_EVERY {
             self.touch();
         }
+    }
+
+    /// A directory that memory cannot hold is read by single pages: with what the system would read around each one, what
+    /// is read often would be in memory less often, and each read take longer. Others are in memory sooner that way.
+    pub(super) fn choose_how_to_read(&self) {
+        let environment = &self.engine.environment;
+        let now = environment.now();
+        if now.abs_diff(self.chose_to_read.swap(now, Ordering::Relaxed)) < CHOOSE_EVERY {
+            return;
+        }
+        let taken = |file| Some(self.io.status(file).ok()?.taken);
+        let taken: u64 = environment.files.iter().filter_map(taken).sum();
+        // Small ones are spared the question.
+        let is_larger = taken > LEAST_MEMORY
+            && !environment.is_tmpfs
+            && self
+                .io
+                .memory()
+                .is_some_and(|memory| taken > memory / 4 * 3);
+        self.engine.memory.read_at_random(is_larger);
     }
 
     /// Sets the files' times to now. Nothing else does: no file of locks is ever written, and what is read or written

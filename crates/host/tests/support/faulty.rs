@@ -19,6 +19,8 @@ pub struct Faulty {
     pub filesystem: Option<u32>,
     pub owner: Option<u32>,
     pub boot: u8,
+    /// Bytes of memory that there are.
+    pub memory: Option<u64>,
     /// Free blocks of the disk, and how often it was asked for one that it did not have.
     pub disk: AtomicI64,
     pub refused: AtomicI64,
@@ -38,6 +40,7 @@ impl Faulty {
             filesystem: None,
             owner: None,
             boot: 0,
+            memory: None,
             disk: AtomicI64::new(i64::MAX),
             refused: AtomicI64::new(0),
             refuses_threads: AtomicBool::new(false),
@@ -70,6 +73,9 @@ impl Faulty {
 }
 
 impl Io for Faulty {
+    fn memory(&self) -> Option<u64> {
+        self.memory.or_else(|| SystemIo.memory())
+    }
     fn create_directory(&self, path: &Path) -> io::Result<()> {
         self.count()?;
         SystemIo.create_directory(path)

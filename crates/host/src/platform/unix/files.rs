@@ -282,6 +282,7 @@ fn status(found: &Metadata) -> Status {
         device: found.dev(),
         inode: found.ino(),
         len: found.len(),
+        taken: found.blocks() * 512,
         links: found.nlink(),
     }
 }

@@ -4,6 +4,7 @@ mod clock;
 mod files;
 mod fork;
 mod locks;
+mod memory;
 #[cfg(target_os = "linux")]
 mod pages;
 #[cfg_attr(target_os = "linux", path = "linux.rs")]
@@ -15,6 +16,7 @@ pub(crate) use clock::{monotonic, now, ticks};
 pub use files::SystemIo;
 pub(crate) use fork::{forks, keep_in_child, open_for_this_process, set_up_once as notice_forks};
 pub(crate) use locks::{is_locked, release_locks, wait_for_lock};
+pub(crate) use memory::{memory, read_at_random, will_read};
 pub(crate) use wiped::WipedWord;
 
 use crate::error::Error;
