@@ -19,6 +19,12 @@ const ATTEMPTS = 8
 /** Text of so many bytes is copied first, and then decoded by the engine: both take less time than a look at each word. */
 const LONG = 2048
 
+/**
+ * Bytes of the longest entry that is read here. The native part has the system read all pages of a longer one at once where
+ * memory cannot hold the directory (`spec/host.md`, "Larger than memory"), and takes as long.
+ */
+const LONGEST = 64 * 1024
+
 /** The upper bits of a slot's `ver` half that say VALUE; the tag stands below. */
 const VALUE = 2 << 10
 
@@ -56,6 +62,7 @@ export class MappedReader implements Origin {
   readonly #key: KeyBuffer
   readonly #scratch: Scratch
   readonly #maxValue: number
+  readonly #longest: number
   readonly #floorNow: () => number
   readonly #clock: (() => number) | undefined
 
@@ -114,6 +121,7 @@ export class MappedReader implements Origin {
     this.#key = key
     this.#scratch = scratch
     this.#maxValue = maxValue
+    this.#longest = Math.min(maxValue, LONGEST)
     this.#floorNow = floorNow
     this.#clock = clock
     this.#seedLow = layout.seedLow | 0
@@ -255,7 +263,7 @@ export class MappedReader implements Origin {
   /** The value, when it is text or bytes; else its payload goes to the scratch buffer. */
   #copy(): unknown {
     const length = this.#entryLength - this.#entryHeader
-    if (length < 0 || length > this.#maxValue) return ASK_NATIVE
+    if (length < 0 || length > this.#longest) return ASK_NATIVE
     const { words, bytes, view } = this.#window
     const at = this.#start + this.#recordHeader + this.#key.to
     // serializer and compressor · the upper part of created, flags · expires · its upper part, header_len
