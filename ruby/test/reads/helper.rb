@@ -62,6 +62,8 @@ module ReadsOnServers
       [Servers::PROGRAMS.first, "--bind", "127.0.0.1", "--port", port.to_s, "--dir", folder,
        "--save", "", "--pidfile", (pid = File.join(folder, "pid")), *options]
     end
+    # It listens before it writes that.
+    until_true("it has its number") { File.size?(pid) }
     Integer(File.read(pid))
   end
 
