@@ -21,7 +21,7 @@ const LONG = 2048
 
 /**
  * Bytes of the longest entry that is read here. The native part has the system read all pages of a longer one at once where
- * memory cannot hold the directory (`spec/host.md`, "Larger than memory"), and takes as long.
+ * memory cannot hold the directory (`spec/host.md`, "Larger than memory"), and takes about as long.
  */
 const LONGEST = 64 * 1024
 

@@ -156,7 +156,7 @@ function nodeRedisWay(
       answered?.catch(() => {})
       if (made !== undefined) return method === 'sendCommand' ? answeredBy(made, answered) : made
       const none = new InvalidArgument(`${method} sends no command`)
-      if (answered === undefined) throw none
+      if (method !== 'sendCommand' || answered === undefined) throw none
       // A namespace that does not know the command says so later.
       const why = answered.then(() => Promise.reject(none))
       why.catch(() => {})

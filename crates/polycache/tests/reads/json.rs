@@ -2,7 +2,7 @@
 
 use crate::hosts::{everywhere, somewhere};
 use crate::process::{free_ports, until, Process};
-use crate::support::{command, keeping, open, options};
+use crate::support::{command, keeping, open, open_on_host};
 
 use std::sync::Arc;
 use tempfile::TempDir;
@@ -40,7 +40,7 @@ fn handles_of_one_directory_give_the_same_bytes() {
         for protocol in ["", "/?protocol=resp3"] {
             let directory = TempDir::new().unwrap();
             let url = server.url() + protocol;
-            let opened = || options(&url).path(directory.path()).build().unwrap();
+            let opened = || open_on_host(&url, &directory);
             let (one, other) = (opened(), opened());
             keeping(&one, "HGETALL h");
             let (from_server, from_host) = (
@@ -83,12 +83,7 @@ fn the_json_of_a_document_is_its_text() {
     };
     server.answers();
     let directory = TempDir::new().unwrap();
-    let opened = || {
-        options(&server.url())
-            .path(directory.path())
-            .build()
-            .unwrap()
-    };
+    let opened = || open_on_host(&server.url(), &directory);
     let (reads, other) = (opened(), opened());
     let get = command("JSON.GET doc");
     assert_eq!(&reads.json(&get).unwrap().bytes()[..], b"null");

@@ -3,7 +3,7 @@
 use crate::hosts::{everywhere, somewhere, SECOND};
 use crate::process::until;
 use crate::server::Server;
-use crate::support::{command, failure, keeping, open, options, read, reads_as};
+use crate::support::{command, failure, keeping, open, open_on_host, options, read, reads_as};
 use polycache_check_proxy::{Proxy, Side};
 use redis::Value;
 use std::sync::Barrier;
@@ -120,12 +120,7 @@ fn handles_of_one_directory_share_replies() {
     somewhere(|server| {
         server.ask::<()>("SET t text").unwrap();
         let directory = TempDir::new().unwrap();
-        let opened = || {
-            options(&server.url())
-                .path(directory.path())
-                .build()
-                .unwrap()
-        };
+        let opened = || open_on_host(&server.url(), &directory);
         let (one, other) = (opened(), opened());
         keeping(&one, "GET t");
         keeping(&other, "GET t");
@@ -161,12 +156,7 @@ fn what_an_older_reply_served_is_not_served_after_a_newer_one_was_seen() {
     // One host: a read that begins after another returned never returns an older reply.
     everywhere(|server| {
         let directory = TempDir::new().unwrap();
-        let opened = || {
-            options(&server.url())
-                .path(directory.path())
-                .build()
-                .unwrap()
-        };
+        let opened = || open_on_host(&server.url(), &directory);
         let (one, other) = (opened(), opened());
         server.ask::<()>("SET n 0").unwrap();
         keeping(&one, "GET n");

@@ -5,6 +5,7 @@ use crate::process::until;
 use polycache::reads::{CachedReads, CachedReadsBuilder};
 use polycache::Error;
 use redis::{Cmd, FromRedisValue, RedisError, Value};
+use tempfile::TempDir;
 
 /// A command, its words separated by spaces.
 pub fn command(words: &str) -> Cmd {
@@ -22,6 +23,12 @@ pub fn options(url: &str) -> CachedReadsBuilder {
 
 pub fn open(url: &str) -> CachedReads {
     options(url).build().expect("they open")
+}
+
+/// With a directory, which some share.
+pub fn open_on_host(url: &str, directory: &TempDir) -> CachedReads {
+    let built = options(url).path(directory.path()).build();
+    built.expect("they open")
 }
 
 /// Waits until memory serves a read.
