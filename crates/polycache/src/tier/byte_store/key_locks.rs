@@ -1,5 +1,6 @@
 //! Locks of keys: those who change one key do it one after the other, in all processes.
 
+use super::word_locks::{Held, WordLocks};
 use super::ByteStore;
 use crate::Error;
 use polycache_host::hash::key_hash;
@@ -26,8 +27,8 @@ impl Default for Mutexes {
 pub struct KeyLocks {
     mutexes: PerProcess<Mutexes>,
     /// `None` for a store that one process has alone.
-    between: Option<FileLocks>,
-    presence: FileLocks,
+    between: Option<WordLocks>,
+    file: FileLocks,
 }
 
 thread_local! {
@@ -46,18 +47,10 @@ impl Drop for KeyLock<'_> {
     }
 }
 
-/// A lock, in this process and between all.
+/// A lock, in this process and between all: given back between all first.
 struct Lock<'a> {
-    between: Option<(&'a FileLocks, u64)>,
+    _between: Option<Held<'a>>,
     _mutex: MutexGuard<'a, ()>,
-}
-
-impl Drop for Lock<'_> {
-    fn drop(&mut self) {
-        if let Some((locks, byte)) = self.between {
-            locks.release(byte, 1);
-        }
-    }
 }
 
 /// The lock of a key that was free; or the lock that the thread holds anyhow.
@@ -74,8 +67,8 @@ impl KeyLocks {
         let path = directory.join("locks");
         KeyLocks {
             mutexes: PerProcess::new(),
-            between: is_shared.then(|| FileLocks::new(path.clone())),
-            presence: FileLocks::new(path),
+            between: is_shared.then(|| WordLocks::new(&path, LOCKS)),
+            file: FileLocks::new(path),
         }
     }
 
@@ -95,20 +88,29 @@ impl KeyLocks {
             Err(TryLockError::Poisoned(held)) => held.into_inner(),
             Err(TryLockError::WouldBlock) => waited(mutex, store),
         };
-        let mut between = None;
-        if let Some(locks) = &self.between {
-            let byte = number as u64;
-            if !locks.take(byte)? {
-                let mut done = Ok(());
-                store.aside(&mut || done = locks.wait(byte, 1));
-                done?;
-            }
-            between = Some((locks, byte));
-        }
+        let between = match &self.between {
+            Some(locks) => Some(self.between(locks, number, store)?),
+            None => None,
+        };
         Ok(Lock {
-            between,
+            _between: between,
             _mutex: held,
         })
+    }
+
+    #[inline]
+    fn between<'a>(
+        &'a self,
+        locks: &'a WordLocks,
+        number: usize,
+        store: &dyn ByteStore,
+    ) -> Result<Held<'a>, Error> {
+        if let Some(held) = locks.take(number, &self.file)? {
+            return Ok(held);
+        }
+        let mut waited = None;
+        store.aside(&mut || waited = Some(locks.wait(number, &self.file)));
+        waited.unwrap_or_else(|| locks.wait(number, &self.file))
     }
 
     /// The lock of a key that nobody else is changing, for a thread that holds that of another key: it may not wait.
@@ -122,16 +124,16 @@ impl KeyLocks {
             Err(TryLockError::Poisoned(held)) => held.into_inner(),
             Err(TryLockError::WouldBlock) => return Ok(None),
         };
-        let mut between = None;
-        if let Some(locks) = &self.between {
-            if !locks.take(number as u64)? {
-                return Ok(None);
-            }
-            between = Some((locks, number as u64));
-        }
+        let between = match &self.between {
+            Some(locks) => match locks.take(number, &self.file)? {
+                Some(held) => Some(held),
+                None => return Ok(None),
+            },
+            None => None,
+        };
         Ok(Some(FreeLock {
             _lock: Some(Lock {
-                between,
+                _between: between,
                 _mutex: held,
             }),
         }))
@@ -146,25 +148,36 @@ impl KeyLocks {
 
     /// Waits until nobody else opens or closes the store.
     pub fn begin_opening(&self) -> Result<(), Error> {
-        Ok(self.presence.wait(OPENING, 1)?)
+        Ok(self.file.wait(OPENING, 1)?)
+    }
+
+    /// The locks of a process that is alone are free, whatever it finds.
+    pub fn open(&self, alone: bool) -> Result<(), Error> {
+        if let Some(locks) = &self.between {
+            locks.open()?;
+            if alone {
+                locks.free_all();
+            }
+        }
+        Ok(())
     }
 
     pub fn end_opening(&self) {
-        self.presence.release(OPENING, 1);
+        self.file.release(OPENING, 1);
     }
 
     /// True if no other process has the store open; then none can join.
     pub fn be_alone(&self) -> Result<bool, Error> {
-        Ok(self.presence.take(PRESENCE)?)
+        Ok(self.file.take(PRESENCE)?)
     }
 
     /// Shows that this process has the store open, with others; false if one has it alone.
     pub fn be_present(&self) -> Result<bool, Error> {
-        Ok(self.presence.share(PRESENCE)?)
+        Ok(self.file.share(PRESENCE)?)
     }
 
     pub fn be_absent(&self) {
-        self.presence.release(PRESENCE, 1);
+        self.file.release(PRESENCE, 1);
     }
 }
 

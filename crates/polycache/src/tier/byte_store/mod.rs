@@ -14,6 +14,7 @@ mod shared;
 mod state;
 mod stored_key;
 mod tier;
+mod word_locks;
 
 pub use files::{NewFile, ValueFile};
 pub(crate) use tier::{StoreOptions, StoreTier};

@@ -165,9 +165,17 @@ impl Shared {
                 &directory.join("state"),
                 words_for(limit),
             )?);
+            locks.open(alone)?;
             let ended = if alone {
                 begin(&state, limit, is_new, kind.durability)?
             } else {
+                if state.get(Word::Version) != VERSION {
+                    return Err(Error::UnsupportedVersion(
+                        "the store's state is not that of the processes that have it open: another version of this \
+                         package made it, or it was removed; end them first"
+                            .into(),
+                    ));
+                }
                 if kind.durability != Durability::Synced {
                     state.set(Word::Unsynced, 1);
                 }
@@ -240,14 +248,13 @@ fn begin(state: &State, limit: u64, is_new: bool, durability: Durability) -> Res
         state.set(Word::Limit, limit);
         state.set(Word::Bytes, 0);
         state.set(Word::Written, 0);
-        state.set(Word::Version, VERSION);
         // Without its state nothing is known of what is there.
         if is_new {
             Ended::Closed
         } else {
             Ended::Killed
         }
-    } else if state.get(Word::Version) != VERSION {
+    } else if state.get(Word::Version) > VERSION {
         return Err(Error::UnsupportedVersion(
             "a newer version of this package made the store's state; use that one".into(),
         ));
@@ -258,6 +265,7 @@ fn begin(state: &State, limit: u64, is_new: bool, durability: Durability) -> Res
     } else {
         Ended::Killed
     };
+    state.set(Word::Version, VERSION);
     state.set(Word::Unsynced, u64::from(durability != Durability::Synced));
     state.set(Word::Boot, boot);
     state.set(Word::Closed, 0);

@@ -26,8 +26,8 @@ pub enum Word {
     Changing,
 }
 
-/// Of this file.
-pub const VERSION: u64 = 1;
+/// Of this file, and of `locks`. In version 1 the locks of keys were those of bytes.
+pub const VERSION: u64 = 2;
 /// Where the bits of used keys begin.
 const USES: usize = 64;
 
