@@ -8,6 +8,9 @@ use crate::shared_memory::SharedMemory;
 use crate::word::{State, Word};
 use polycache_entry::{Header, Verify, HEADER_LEN};
 
+/// How many slots are put into order at a time: 64 MiB of memory for them.
+const BATCH: usize = 1 << 22;
+
 /// What `check` found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
@@ -33,7 +36,7 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
     pub fn check(&self) -> Report {
         let mut report = Report::default();
         let mut seen = std::collections::HashMap::new();
-        for slot in 0..self.open_slots() {
+        for slot in self.slots_by_place() {
             let found = loop {
                 let word = self.word(slot);
                 let found = match word.state() {
@@ -81,6 +84,21 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
             )),
         }
         report
+    }
+
+    /// All slots in the order in which their records lie in the blocks, a batch of them at a time. The index is
+    /// in the order of hashes: each record of a directory that memory cannot hold would be read from the disk
+    /// by itself, where a page has several.
+    fn slots_by_place(&self) -> impl Iterator<Item = u64> + '_ {
+        let end = self.open_slots();
+        (0..end).step_by(BATCH).flat_map(move |first| {
+            let batch = first..end.min(first + BATCH as u64);
+            let mut slots: Vec<(u32, u64)> = batch
+                .map(|slot| (self.word(slot).location(), slot))
+                .collect();
+            slots.sort_unstable();
+            slots.into_iter().map(|(_, slot)| slot)
+        })
     }
 
     /// The key of a slot's record, or what is wrong with the record.
