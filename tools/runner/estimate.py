@@ -9,7 +9,7 @@ from pathlib import Path
 from .section import Result
 
 # Minutes of every section on two cores where nothing is built or installed yet.
-COLD = 25
+COLD = 75
 
 
 class Durations:
