@@ -272,6 +272,26 @@ def test_a_folder_that_goes(tmp_path: Path, store: Any) -> None:
         assert again["k"] == "again"
 
 
+@pytest.mark.parametrize("store", STORES)
+def test_a_folder_that_goes_and_is_made_anew_in_one_process(tmp_path: Path, store: Any) -> None:
+    path = tmp_path / "cache"
+    old = Cache(path, store=store)
+    old["a"] = "removed"
+    shutil.rmtree(path)
+    new = Cache(path, store=store)
+    new["b"] = 2
+    assert new.get("a") is None
+    for call in (lambda: old.get("a"), lambda: old.set("c", 3), lambda: list(old.keys())):
+        with pytest.raises(PolycacheError, match="was removed or replaced"):
+            call()
+    old.close()
+    assert new.get("b") == 2
+    new.close()
+    with Cache(path, store=store) as again:
+        assert again.get("b") == 2
+        assert sorted(again.keys()) == ["b"]
+
+
 @pytest.fixture
 def read_only(tmp_path: Path) -> Iterator[tuple[Path, Path]]:
     path, at = tmp_path / "cache", tmp_path / "mount"

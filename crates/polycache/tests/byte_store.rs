@@ -235,6 +235,33 @@ fn another_store_and_the_host_tier_are_refused() {
 }
 
 #[test]
+fn a_directory_that_was_removed_and_made_anew_is_another_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("cache");
+    let old = opened(&path);
+    old.set("k", "old").unwrap();
+    std::fs::remove_dir_all(&path).unwrap();
+    let new = opened(&path);
+    new.set("k", "new").unwrap();
+    let removed = |error: Error| {
+        assert!(
+            matches!(&error, Error::Io(text) if text.contains("was removed or replaced")),
+            "{error}"
+        );
+    };
+    removed(old.get::<String>("k").unwrap_err());
+    removed(old.set("k", "older").unwrap_err());
+    removed(old.delete("k").unwrap_err());
+    old.close();
+    assert!(matches!(old.get::<String>("k"), Err(Error::Closed)));
+    assert_eq!(new.get("k").unwrap(), Some("new".to_owned()));
+    // Handles on the same directory still share what is open.
+    let other = opened(&path);
+    new.close();
+    assert_eq!(other.get("k").unwrap(), Some("new".to_owned()));
+}
+
+#[test]
 fn a_clock_that_is_set_back_revives_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let clock = Arc::new(AtomicU64::new(1_700_000_000_000));

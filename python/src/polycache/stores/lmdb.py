@@ -29,8 +29,10 @@ _SMALLEST_MAP = 1 << 20
 _SPARE = 16
 """The part of the limit by which the map is larger: a deletion takes pages, too, before it frees
 any. The cache evicts before the limit is reached."""
-_open: dict[str, list[Any]] = {}
-"""LMDB's environments of this process by their folders, with how many objects each has."""
+_Place = tuple[str, int, int]
+_open: dict[_Place, list[Any]] = {}
+"""LMDB's environments of this process by their folders and files, with how many objects each has. A
+folder that was removed and made anew has another file."""
 _open_lock = threading.Lock()
 
 
@@ -66,12 +68,24 @@ class LmdbStore(Store):
 
         A forked child that opens the directory once more has two; LMDB allows a process one.
         """
-        folder = str(self._opening.folder)
         with _open_lock:
-            if folder not in _open:
-                _open[folder] = [self._open_now(), 0]
-            _open[folder][1] += 1
-            return _open[folder][0]
+            place = self._file()
+            if place is None or place not in _open:
+                environment = self._open_now()
+                place = self._file() or (str(self._opening.folder), 0, 0)
+                _open[place] = [environment, 0]
+            self._place = place
+            _open[place][1] += 1
+            return _open[place][0]
+
+    def _file(self) -> _Place | None:
+        """Which file the folder has, if any."""
+        folder = self._opening.folder
+        try:
+            status = (folder / "data.mdb").stat()
+        except FileNotFoundError:
+            return None
+        return str(folder), status.st_dev, status.st_ino
 
     def _open_now(self) -> Any:
         opening = self._opening
@@ -186,10 +200,10 @@ class LmdbStore(Store):
         if self._env is None:
             return
         with _open_lock:
-            opened = _open[str(self._opening.folder)]
+            opened = _open[self._place]
             opened[1] -= 1
             if opened[1] == 0:
-                del _open[str(self._opening.folder)]
+                del _open[self._place]
                 self._env.close()
 
     def flush(self) -> None:

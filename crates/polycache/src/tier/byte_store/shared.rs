@@ -9,6 +9,7 @@ use crate::Error;
 use polycache_host::io::{Io, SystemIo};
 use polycache_host::{PerProcess, SharedWords};
 use std::collections::HashMap;
+use std::fs::File;
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -33,6 +34,10 @@ pub struct Shared {
     /// Bytes that the store may take.
     pub room: u64,
     directory: PathBuf,
+    /// The file that says which store it is, kept open: no other file gets its number meanwhile.
+    marker: File,
+    /// Its directory was removed, and another one is there now.
+    replaced: AtomicBool,
     /// Set in the process that opened it; a forked child joins by its first change.
     joined: PerProcess<OnceLock<()>>,
     closed: AtomicBool,
@@ -59,6 +64,12 @@ impl Joined {
         let directory = std::fs::canonicalize(directory).map_err(failed("resolve", directory))?;
         let _within = Within::begin();
         let mut open = OPEN.get().lock().unwrap_or_else(PoisonError::into_inner);
+        while let Some(shared) = take_replaced(&mut open, &directory) {
+            drop(open);
+            // What it is in the midst of may want what this thread has.
+            shared.store.aside(&mut || shared.close());
+            open = OPEN.get().lock().unwrap_or_else(PoisonError::into_inner);
+        }
         if let Some((shared, handles)) = open.get_mut(&directory) {
             if shared.kind.name != kind.name || shared.kind.durability != kind.durability {
                 return Err(Error::InvalidArgument(format!(
@@ -86,6 +97,24 @@ impl Joined {
         let shared = self.0.clone();
         Within::after(move || shared.store.aside(&mut || leave_now(&shared)));
     }
+}
+
+/// Takes a store out of the open ones whose directory was removed, and made anew or not.
+fn take_replaced(open: &mut ByDirectory, directory: &Path) -> Option<Arc<Shared>> {
+    let (shared, _) = open.get(directory)?;
+    let opened = SystemIo.status(&shared.marker);
+    let there = SystemIo.status_of(&directory.join(MARKER));
+    let is_same = match (opened, there) {
+        (Ok(opened), Ok(there)) => (opened.device, opened.inode) == (there.device, there.inode),
+        (_, Err(error)) => error.kind() != ErrorKind::NotFound,
+        // What cannot be looked at proves nothing.
+        (Err(_), _) => true,
+    };
+    if is_same {
+        return None;
+    }
+    shared.replaced.store(true, Ordering::Release);
+    open.remove(directory).map(|(shared, _)| shared)
 }
 
 fn leave_now(left: &Arc<Shared>) {
@@ -133,7 +162,7 @@ impl Shared {
             let store = (kind.open)(opening)?;
             Ok::<_, Error>((store, limit, room))
         };
-        let shared = |(store, limit, room), locks, state| Shared {
+        let shared = |(store, limit, room), locks, state, marker| Shared {
             store: Calls::new(store, kind.is_shared),
             kind: kind.clone(),
             locks,
@@ -142,11 +171,19 @@ impl Shared {
             limit,
             room,
             directory: directory.clone(),
+            marker,
+            replaced: AtomicBool::new(false),
             joined: PerProcess::new(),
             closed: AtomicBool::new(false),
         };
         if read_only {
-            return Ok(shared(open(None, Ended::Closed, false)?, locks, None));
+            let marker = open_marker(&directory)?;
+            return Ok(shared(
+                open(None, Ended::Closed, false)?,
+                locks,
+                None,
+                marker,
+            ));
         }
         locks.begin_opening()?;
         let opened = (|| {
@@ -158,6 +195,7 @@ impl Shared {
             check_foreign(&directory, &kind.name)?;
             // First: where it is missing, the other files are nobody's.
             write_marker(&directory, &kind.name)?;
+            let marker = open_marker(&directory)?;
             let is_new = !folder.exists();
             std::fs::create_dir_all(&folder).map_err(failed("make", &folder))?;
             let limit = limit.unwrap_or(DEFAULT_LIMIT);
@@ -193,11 +231,11 @@ impl Shared {
             if alone && kind.is_shared {
                 locks.be_present()?;
             }
-            Ok((store, limit, room, state))
+            Ok((store, limit, room, state, marker))
         })();
         locks.end_opening();
-        let (store, limit, room, state) = opened.inspect_err(|_| locks.be_absent())?;
-        let shared = shared((store, limit, room), locks, Some(state));
+        let (store, limit, room, state, marker) = opened.inspect_err(|_| locks.be_absent())?;
+        let shared = shared((store, limit, room), locks, Some(state), marker);
         let _ = shared.joined.get().set(());
         Ok(shared)
     }
@@ -218,6 +256,16 @@ impl Shared {
         }
         let _ = joined.set(());
         Ok(())
+    }
+
+    /// What is said of a call after the store was closed under it; `None` if it was not.
+    pub fn replaced(&self) -> Option<Error> {
+        self.replaced.load(Ordering::Acquire).then(|| {
+            Error::Io(format!(
+                "{} was removed or replaced while it was open; open the cache again",
+                self.directory.display()
+            ))
+        })
     }
 
     fn close(&self) {
@@ -323,6 +371,11 @@ pub fn check_foreign(directory: &Path, name: &str) -> Result<(), Error> {
     }
 }
 
+fn open_marker(directory: &Path) -> Result<File, Error> {
+    let path = directory.join(MARKER);
+    File::open(&path).map_err(failed("read", &path))
+}
+
 fn write_marker(directory: &Path, name: &str) -> Result<(), Error> {
     let path = directory.join(MARKER);
     if path.exists() {
@@ -330,7 +383,7 @@ fn write_marker(directory: &Path, name: &str) -> Result<(), Error> {
     }
     // Whole or not at all.
     let new = directory.join("store.new");
-    let written = std::fs::File::create(&new)
+    let written = File::create(&new)
         .and_then(|mut file| file.write_all(marker(name).as_bytes()))
         .and_then(|()| std::fs::rename(&new, &path));
     written.map_err(failed("write", &path))

@@ -130,7 +130,10 @@ impl StoreTier {
         if self.is_closed() {
             return Error::Closed;
         }
-        error
+        match error {
+            Error::Closed => self.shared().replaced().unwrap_or(error),
+            error => error,
+        }
     }
 
     #[inline]
