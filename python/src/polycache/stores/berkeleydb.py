@@ -8,6 +8,7 @@ from typing import Any
 from .dbm_file import OVERHEAD, DbmStore
 from .disk_room import DiskRoom
 from .kinds import missing
+from .page_limit import PageLimit
 from .store import Opening
 
 try:
@@ -17,6 +18,10 @@ except ImportError as error:
 
 _PAGE_SIZE = 16384
 """Bytes; with the usual 4096 a value of 1000 has pages of its own, and takes twice its bytes."""
+_LARGEST_INSIDE = _PAGE_SIZE // 4 - 64
+"""Bytes; a larger value has pages of its own."""
+_USABLE = _PAGE_SIZE - 26
+"""Bytes of those pages that are the value's."""
 _SMALLEST_CACHE = 256 * 1024
 _LARGEST_CACHE = 64 << 20
 _KEYS = 256
@@ -36,6 +41,7 @@ class BerkeleydbStore(DbmStore):
         super().__init__(opening)
         # All of its memory may be new pages, which then want room on the disk.
         self._disk = DiskRoom(opening.folder, self._cache, self._write_out)
+        self._pages = PageLimit(db, self._database, _PAGE_SIZE, opening.limit)
 
     def _write_out(self) -> None:
         self._environment.memp_trickle(100)
@@ -64,17 +70,21 @@ class BerkeleydbStore(DbmStore):
             return found
 
     def put(self, key: bytes, value: bytes) -> int:
-        size = len(key) + len(value) + OVERHEAD
+        size = _taken(len(key), len(value))
         with self._lock:
             grown = size - self._weight(key)
-            if size > _PAGE_SIZE // 4:
-                # It has pages of its own, which may be new though others become free.
-                self._disk.claim(size + 2 * _PAGE_SIZE)
+            if len(value) > _LARGEST_INSIDE:
+                # Its pages may be new though others become free.
+                self._claim(size + 2 * _PAGE_SIZE)
             elif grown > 0:
                 # Pages are half full at least.
-                self._disk.claim(2 * grown)
+                self._claim(2 * grown)
             self._database.put(key, value)
         return grown
+
+    def _claim(self, cost: int) -> None:
+        self._pages.claim(cost)
+        self._disk.claim(cost)
 
     def delete(self, key: bytes) -> int:
         with self._lock:
@@ -86,14 +96,14 @@ class BerkeleydbStore(DbmStore):
             if found is None:
                 return None, 0
             self._database.delete(key)
-        return found, -(len(key) + len(found) + OVERHEAD)
+        return found, -_taken(len(key), len(found))
 
     def _weight(self, key: bytes) -> int:
         try:
             size: int = self._database.get_size(key)
         except db.DBNotFoundError:
             return 0
-        return len(key) + size + OVERHEAD
+        return _taken(len(key), size)
 
     def scan(self, prefix: bytes, cursor: bytes | None) -> tuple[list[bytes], bytes | None]:
         keys: list[bytes] = []
@@ -125,3 +135,11 @@ class BerkeleydbStore(DbmStore):
     def flush(self) -> None:
         with self._lock:
             self._database.sync()
+
+
+def _taken(key: int, value: int) -> int:
+    """Bytes of the file that an entry takes, about."""
+    if value > _LARGEST_INSIDE:
+        return key + OVERHEAD + -(-value // _USABLE) * _PAGE_SIZE
+    # Keys that come in no order leave a third of each page free.
+    return (key + value + OVERHEAD) * 3 // 2
