@@ -11,6 +11,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicU64;
 use std::sync::OnceLock;
+use std::time::Duration;
 
 /// A file of 64-bit words, mapped as shared.
 pub struct SharedWords {
@@ -58,6 +59,21 @@ impl SharedWords {
     pub fn all(&self) -> &[AtomicU64] {
         // SAFETY: the mapping is page-aligned, has so many words, and lives as long as `self`. All accesses are atomic.
         unsafe { std::slice::from_raw_parts(self.mapping.as_mut_ptr().cast(), self.count) }
+    }
+
+    /// Sleeps while the lower half of a word is that of `value`, until it is woken, for `longest` at most; it may end
+    /// before (futex(2)).
+    pub fn wait(&self, number: usize, value: u64, longest: Duration) {
+        if let Some(word) = self.all().get(number) {
+            platform::wait_on(word, value, longest);
+        }
+    }
+
+    /// Wakes one thread of any process that sleeps on a word.
+    pub fn wake(&self, number: usize) {
+        if let Some(word) = self.all().get(number) {
+            platform::wake(word);
+        }
     }
 
     /// Writes them to the disk, and waits for it.

@@ -5,7 +5,7 @@
 //! Each module has the same items: [`check`], [`SystemIo`], [`Descriptor`] and [`descriptor`],
 //! [`user`], [`is_in_group`], [`is_locked`], [`wait_for_lock`], [`release_locks`], [`may_not_write`], [`no_room`], [`too_large`],
 //! [`no_allocation`], [`is_link`], [`now`], [`ticks`], and [`forks`], [`open_for_this_process`], [`keep_in_child`],
-//! [`without_signals`], [`WipedWord`], [`memory`], [`read_at_random`], [`will_read`].
+//! [`without_signals`], [`WipedWord`], [`memory`], [`read_at_random`], [`will_read`], [`wait_on`], [`wake`].
 
 #[cfg(any(target_os = "linux", target_os = "macos"))]
 mod unix;
@@ -18,8 +18,8 @@ mod unsupported;
 pub(crate) use unix::{
     check, descriptor, forks, is_in_group, is_link, is_locked, keep_in_child, may_not_write,
     memory, monotonic, no_allocation, no_room, notice_forks, now, open_for_this_process,
-    read_at_random, release_locks, ticks, too_large, user, wait_for_lock, will_read, Descriptor,
-    WipedWord,
+    read_at_random, release_locks, ticks, too_large, user, wait_for_lock, wait_on, wake, will_read,
+    Descriptor, WipedWord,
 };
 #[cfg(any(target_os = "linux", target_os = "macos"))]
 pub use unix::{without_signals, SystemIo};
@@ -27,8 +27,8 @@ pub use unix::{without_signals, SystemIo};
 pub(crate) use unsupported::{
     check, descriptor, forks, is_in_group, is_link, is_locked, keep_in_child, may_not_write,
     memory, monotonic, no_allocation, no_room, notice_forks, now, open_for_this_process,
-    read_at_random, release_locks, ticks, too_large, user, wait_for_lock, will_read, Descriptor,
-    WipedWord,
+    read_at_random, release_locks, ticks, too_large, user, wait_for_lock, wait_on, wake, will_read,
+    Descriptor, WipedWord,
 };
 #[cfg(not(any(target_os = "linux", target_os = "macos")))]
 pub use unsupported::{without_signals, SystemIo};
@@ -73,6 +73,8 @@ mod tests {
         twins::<fn(Calls) -> u8>(without_signals, unsupported::without_signals);
         twins::<fn(Descriptor)>(keep_in_child, unsupported::keep_in_child);
         twins::<fn()>(notice_forks, unsupported::notice_forks);
+        twins::<fn(&AtomicU64, u64, std::time::Duration)>(wait_on, unsupported::wait_on);
+        twins::<fn(&AtomicU64)>(wake, unsupported::wake);
         let words = (WipedWord::new(), unsupported::WipedWord::new());
         twins::<&AtomicU64>(&words.0, &words.1);
     }

@@ -107,6 +107,13 @@ pub fn without_signals<T>(f: impl FnOnce() -> T) -> T {
     f()
 }
 
+/// Nobody waits for another process.
+pub(crate) fn wait_on(_: &AtomicU64, _: u64, longest: Duration) {
+    std::thread::sleep(longest);
+}
+
+pub(crate) fn wake(_: &AtomicU64) {}
+
 /// A word that is 0 again in a forked child where the host tier runs.
 pub(crate) struct WipedWord(AtomicU64);
 

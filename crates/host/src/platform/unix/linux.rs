@@ -5,6 +5,8 @@ use super::result_of;
 use std::fs::File;
 use std::io;
 use std::os::fd::AsRawFd;
+use std::sync::atomic::AtomicU64;
+use std::time::Duration;
 
 /// Clocks that are at most a few milliseconds behind: reading them needs no system call.
 pub(super) const TIME_OF_DAY: libc::clockid_t = libc::CLOCK_REALTIME_COARSE;
@@ -69,6 +71,31 @@ fn sync_range(file: &File, offset: u64, len: u64, flags: libc::c_uint) -> io::Re
     let (offset, len) = (offset as libc::off64_t, len as libc::off64_t);
     // SAFETY: `file` keeps the descriptor open.
     result_of(unsafe { libc::sync_file_range(file.as_raw_fd(), offset, len, flags) })
+}
+
+/// Sleeps while the lower half of a shared word is that of `value`, but not longer than `longest`; it may end before.
+pub(super) fn wait_on(word: &AtomicU64, value: u64, longest: Duration) {
+    let longest = libc::timespec {
+        tv_sec: longest.as_secs() as libc::time_t,
+        tv_nsec: longest.subsec_nanos() as libc::c_long,
+    };
+    // SAFETY: the lower half of the word is its first four bytes, because `check` admits no other machines; the time is
+    // valid for the call. Whatever it answers, the caller looks at the word.
+    unsafe {
+        libc::syscall(
+            libc::SYS_futex,
+            word.as_ptr(),
+            libc::FUTEX_WAIT,
+            value as u32,
+            &longest,
+        )
+    };
+}
+
+/// Wakes one thread of any process that sleeps on a shared word.
+pub(super) fn wake(word: &AtomicU64) {
+    // SAFETY: as above.
+    unsafe { libc::syscall(libc::SYS_futex, word.as_ptr(), libc::FUTEX_WAKE, 1) };
 }
 
 /// The digits of the UUID that the kernel made at boot.

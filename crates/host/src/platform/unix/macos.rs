@@ -11,6 +11,7 @@ use std::fs::File;
 use std::io;
 use std::os::fd::AsRawFd;
 use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
+use std::time::Duration;
 
 /// Both are read without a system call.
 pub(super) const TIME_OF_DAY: libc::clockid_t = libc::CLOCK_REALTIME;
@@ -31,6 +32,14 @@ pub(super) fn check() -> Result<(), crate::Error> {
         "a cache in a directory was never run on macOS; to try it, set POLYCACHE_UNTESTED_MACOS=1",
     ))
 }
+
+/// Sleeps for a moment: the system's calls for words that processes share are not public before macOS 14.4.
+pub(super) fn wait_on(_: &AtomicU64, _: u64, longest: Duration) {
+    std::thread::sleep(longest.min(Duration::from_micros(200)));
+}
+
+/// Those who sleep look by themselves.
+pub(super) fn wake(_: &AtomicU64) {}
 
 /// Where this thread's last error is.
 pub(super) fn errno() -> *mut libc::c_int {

@@ -23,6 +23,8 @@ use crate::error::Error;
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsRawFd, RawFd};
+use std::sync::atomic::AtomicU64;
+use std::time::Duration;
 
 /// Identifies an open file within the process.
 pub(crate) type Descriptor = RawFd;
@@ -39,6 +41,16 @@ pub(crate) fn check() -> Result<(), Error> {
 
 pub(crate) fn descriptor(file: &File) -> Descriptor {
     file.as_raw_fd()
+}
+
+/// Sleeps while the lower half of a shared word is that of `value`, but not longer than `longest`; it may end before.
+pub(crate) fn wait_on(word: &AtomicU64, value: u64, longest: Duration) {
+    system::wait_on(word, value, longest);
+}
+
+/// Wakes one thread of any process that sleeps on a shared word.
+pub(crate) fn wake(word: &AtomicU64) {
+    system::wake(word);
 }
 
 /// Calls `f` with all signals of this thread blocked. A thread that `f` begins keeps them so: the program's

@@ -1,8 +1,9 @@
 //! Locks that processes share as words of a mapped file: one that is free costs a compare-and-swap, where a lock of the
 //! file's bytes costs two system calls.
 //!
-//! A word holds the number of the process that has the lock. That process locks a byte of the file for as long as it
-//! lives, and the kernel gives that back when it dies: so whoever waits can tell that a holder is dead, and takes over.
+//! A word holds the number of the process that has the lock, and whether others sleep until it is free (Drepper, "Futexes
+//! Are Tricky"). That process locks a byte of the file for as long as it lives, and the kernel gives that back when it
+//! dies: so whoever waits can tell that a holder is dead, and takes over.
 
 use crate::Error;
 use polycache_host::{FileLocks, PerProcess, SharedWords};
@@ -13,14 +14,16 @@ use std::time::Duration;
 
 /// Nobody's.
 const FREE: u64 = 0;
+/// The bit of a word on which others sleep, perhaps.
+const AWAITED: u64 = 1 << 31;
 /// Numbers of processes: 1 to this.
 const PROCESSES: u64 = 1 << 16;
 /// The byte of process 0, which is none.
 const BYTES: u64 = 1 << 24;
-/// Looks at a word during which the holder may go on at once, and those before it is asked whether the holder lives.
-const YIELDS: u32 = 32;
-/// Most microseconds between two looks.
-const LONGEST: u64 = 1000;
+/// Looks at a word before sleeping on it: most holders are done at once.
+const LOOKS: usize = 16;
+/// Then whoever sleeps looks whether the holder has died, or died when it should have woken another.
+const LONGEST: Duration = Duration::from_millis(100);
 
 /// The locks of a file's words.
 pub struct WordLocks {
@@ -36,7 +39,7 @@ pub struct WordLocks {
 /// A lock that this process has.
 pub struct Held<'a> {
     locks: &'a WordLocks,
-    word: &'a AtomicU64,
+    number: usize,
     process: u64,
 }
 
@@ -44,13 +47,7 @@ impl Drop for Held<'_> {
     fn drop(&mut self) {
         // A child that was forked meanwhile has a copy of this: the lock is its parent's.
         if self.locks.own.get().get() == Some(&self.process) {
-            // A process that opened the store alone has freed all, if this one had closed it.
-            let _ = self.word.compare_exchange(
-                self.process,
-                FREE,
-                Ordering::Release,
-                Ordering::Relaxed,
-            );
+            self.locks.give_back(self.number, self.process);
         }
     }
 }
@@ -116,8 +113,8 @@ impl WordLocks {
                 continue;
             }
             // Left by a process that had the number and was killed.
-            for word in self.words() {
-                let _ = swap(word, number, FREE);
+            for lock in 0..self.count {
+                self.give_back(lock, number);
             }
             return Ok(*self.own.get().get_or_init(|| number));
         }
@@ -140,35 +137,75 @@ impl WordLocks {
         let word = self.word(number)?;
         let taken = match swap(word, FREE, process) {
             Ok(()) => true,
-            Err(holder) => self.take_over(word, holder, process, file)?,
+            Err(found) => self.take_over(word, found, process, file)?,
         };
-        Ok(taken.then(|| self.held(word, process)))
+        Ok(taken.then_some(Held {
+            locks: self,
+            number,
+            process,
+        }))
     }
 
     /// A lock, when its holder has given it back or is dead.
     pub fn wait(&self, number: usize, file: &FileLocks) -> Result<Held<'_>, Error> {
         let process = self.own(file)?;
         let word = self.word(number)?;
-        let mut looks = 0;
-        while let Err(holder) = swap(word, FREE, process) {
-            if looks < YIELDS {
-                std::thread::yield_now();
-            } else if self.take_over(word, holder, process, file)? {
-                break;
-            } else {
-                let pause = (1_u64 << (looks - YIELDS).min(16)).min(LONGEST);
-                std::thread::sleep(Duration::from_micros(pause));
-            }
-            looks = looks.saturating_add(1);
+        let is_free = |_: &usize| {
+            std::thread::yield_now();
+            swap(word, FREE, process).is_ok()
+        };
+        if !(0..LOOKS).any(|look| is_free(&look)) {
+            self.sleep(number, word, process, file)?;
         }
-        Ok(self.held(word, process))
+        Ok(Held {
+            locks: self,
+            number,
+            process,
+        })
     }
 
-    fn held<'a>(&'a self, word: &'a AtomicU64, process: u64) -> Held<'a> {
-        Held {
-            locks: self,
-            word,
-            process,
+    #[cold]
+    fn sleep(
+        &self,
+        number: usize,
+        word: &AtomicU64,
+        process: u64,
+        file: &FileLocks,
+    ) -> Result<(), Error> {
+        // Whoever slept cannot tell whether others still do.
+        while let Err(found) = swap(word, FREE, process | AWAITED) {
+            if self.take_over(word, found, process | AWAITED, file)? {
+                break;
+            }
+            let awaited = found | AWAITED;
+            if found == awaited || swap(word, found, awaited).is_ok() {
+                if let Some(words) = self.words.get() {
+                    words.wait(number, awaited, LONGEST);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Frees a lock that a process has. One that it has no more stays as it is: a process that opened the store alone has
+    /// freed all, if this one had closed it.
+    #[inline]
+    fn give_back(&self, number: usize, process: u64) {
+        let Some(word) = self.words().get(number) else {
+            return;
+        };
+        let freed = word.compare_exchange(process, FREE, Ordering::Release, Ordering::Relaxed);
+        if freed == Err(process | AWAITED) {
+            self.wake(number, word, process);
+        }
+    }
+
+    #[cold]
+    fn wake(&self, number: usize, word: &AtomicU64, process: u64) {
+        let awaited = process | AWAITED;
+        let freed = word.compare_exchange(awaited, FREE, Ordering::Release, Ordering::Relaxed);
+        if let (Ok(_), Some(words)) = (freed, self.words.get()) {
+            words.wake(number);
         }
     }
 
@@ -177,25 +214,28 @@ impl WordLocks {
     fn take_over(
         &self,
         word: &AtomicU64,
-        holder: u64,
+        found: u64,
         process: u64,
         file: &FileLocks,
     ) -> Result<bool, Error> {
-        if holder == process || !(1..=PROCESSES).contains(&holder) {
-            return Ok(swap(word, holder, process).is_ok());
+        let holder = found & !AWAITED;
+        // Those who sleep on it do so still.
+        let taken = || swap(word, found, process | found & AWAITED).is_ok();
+        if holder == process & !AWAITED || !(1..=PROCESSES).contains(&holder) {
+            return Ok(taken());
         }
         let _alone = self.bytes();
         // Meanwhile no other process gets the number: it might take the lock under it.
         if !file.take(BYTES + holder)? {
             return Ok(false);
         }
-        let taken = swap(word, holder, process).is_ok();
+        let taken = taken();
         file.release(BYTES + holder, 1);
         Ok(taken)
     }
 }
 
-/// Puts a process into a word that says `from`, or tells who is there.
+/// Puts a process into a word that says `from`, or tells what it says.
 #[inline]
 fn swap(word: &AtomicU64, from: u64, to: u64) -> Result<(), u64> {
     word.compare_exchange(from, to, Ordering::Acquire, Ordering::Relaxed)
@@ -231,7 +271,7 @@ mod tests {
         }
 
         /// Ends without giving back what it has, as a killed process does.
-        fn is_killed(self) -> u64 {
+        fn dies(self) -> u64 {
             let number = self.locks.own(&self.file).unwrap();
             for lock in 0..4 {
                 std::mem::forget(self.locks.take(lock, &self.file).unwrap());
@@ -264,7 +304,11 @@ mod tests {
                 drop(other.locks.wait(1, &other.file).unwrap());
             });
             waits.wait();
-            std::thread::sleep(Duration::from_millis(20));
+            // Until it sleeps.
+            while one.words()[1] & AWAITED == 0 {
+                assert!(!waiter.is_finished());
+                std::thread::yield_now();
+            }
             assert!(!waiter.is_finished());
             drop(held);
         });
@@ -277,7 +321,7 @@ mod tests {
         let one = Process::new(&folder);
         // It has its number before, or it would get that of the dead one.
         one.locks.own(&one.file).unwrap();
-        let dead = Process::new(&folder).is_killed();
+        let dead = Process::new(&folder).dies();
         assert_eq!(one.words(), [dead; 4]);
         let taken = one.take(1).unwrap();
         let waited = one.locks.wait(0, &one.file).unwrap();
@@ -289,7 +333,7 @@ mod tests {
     #[test]
     fn who_gets_the_number_of_a_dead_process_frees_what_it_had() {
         let folder = tempfile::tempdir().unwrap();
-        let dead = Process::new(&folder).is_killed();
+        let dead = Process::new(&folder).dies();
         let next = Process::new(&folder);
         let held = next.take(3).unwrap();
         // The first free number from the process' own place on.
@@ -303,11 +347,15 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let (parent, child) = (Process::new(&folder), Process::new(&folder));
         let held = parent.take(1).unwrap();
-        // What a fork makes of it in the child, which has a number of its own, or none yet.
-        let word = &child.locks.words()[1];
-        drop(child.locks.held(word, held.process));
+        // What a fork makes of it in the child, which has no number yet, or its own.
+        let copy = || Held {
+            locks: &child.locks,
+            number: 1,
+            process: held.process,
+        };
+        drop(copy());
         assert!(child.take(1).is_none());
-        drop(child.locks.held(word, held.process));
+        drop(copy());
         assert!(child.take(1).is_none());
         drop(held);
         assert!(child.take(1).is_some());
