@@ -113,6 +113,39 @@ def test_values_of_awkward_sizes_are_not_lost(
     assert stats.evicted_by_age == stats.evicted_by_conflict == 0
 
 
+@pytest.mark.parametrize("part", ["key", "tag"])
+@pytest.mark.parametrize("size", [1100, 5000, 16_000, 33_000, 50_000, 100_000])
+@pytest.mark.parametrize("policy", ["none", "least-recently-stored"])
+def test_long_keys_and_tags_are_counted(
+    policy: str, size: int, part: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("polycache.diskcache.handle.limit_of_store", lambda _: 4 * MIB)
+    cache = diskcache.Cache(tmp_path, size_limit=4 * MIB, eviction_policy=policy)
+    long = "x" * size
+    written: list[Any] = []
+    full = 0
+    for number in range(12 * MIB // size):
+        number //= 2 if number % 3 else 1  # Some are replaced.
+        key = f"{number}{long}" if part == "key" else number
+        try:
+            cache.set(key, number, tag=long if part == "tag" else None)
+        except polycache.NoSpace:
+            full += 1
+            if full == 20:
+                break
+        else:
+            written.append(key)
+    assert (full > 0) == (policy == "none")
+    listed = list(cache)
+    assert len(listed) == len(cache) and len(cache) * size > MIB * 3 // 4
+    assert all(key in cache and cache.get(key) is not None for key in listed)
+    if policy == "none":
+        assert set(listed) == set(written)
+    assert cache.check() == []
+    stats = cache._opened()._host.stats()
+    assert stats.evicted_by_age == stats.evicted_by_conflict == 0
+
+
 @pytest.mark.parametrize("size", [100, 1900, 100_000])
 @pytest.mark.parametrize("policy", ["none", "least-recently-stored"])
 def test_a_transaction_that_is_larger_than_the_limit(

@@ -222,13 +222,15 @@ class Store:
         self.control.end()
 
     def _write_redo(self) -> None:
-        self._check_transaction(
-            sum(
-                value[WEIGHT]
-                for name, value in self._pending.items()
-                if name[:1] == b"r" and value is not _GONE and not value[MODE] & APART
-            )
-        )
+        more = 0
+        for name, value in self._pending.items():
+            if value is _GONE:
+                continue
+            if name[:1] == b"o":
+                more += len(value[0])
+            elif name[:1] == b"r" and not value[MODE] & APART:
+                more += value[WEIGHT]
+        self._check_transaction(more)
         self.control.begin()
         self._has_begun = True
         self.data.set(
