@@ -17,7 +17,7 @@ from pathlib import Path
 from ..errors import ForeignDirectory, UnsupportedVersion
 from .errors import Timeout
 
-_MAGIC = b"PCDISKC1"
+_MAGIC = b"PCDISKC2"
 _SIZE = 4096
 _DIRTY = 8
 _BOOT = 16
@@ -27,10 +27,11 @@ _BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 
 class Numbers:
     """What is counted. `head` to `tail` are bounds of the places that are taken in the order of
-    insertion, and `front` to `back` those of the keys of the queue without a prefix."""
+    insertion, and `front` to `back` those of the keys of the queue without a prefix. `due` is the
+    millisecond before which nothing expires."""
 
     NAMES = (
-        "count", "size", "head", "tail", "next", "front", "back", "hits", "misses", "hand",
+        "count", "size", "head", "tail", "next", "front", "back", "hits", "misses", "due",
         "expiring",
     )  # fmt: skip
     __slots__ = NAMES
@@ -45,13 +46,13 @@ class Numbers:
     back: int
     hits: int
     misses: int
-    hand: int
+    due: int
     expiring: int
 
     def __init__(self, *numbers: int) -> None:
         (
             self.count, self.size, self.head, self.tail, self.next,
-            self.front, self.back, self.hits, self.misses, self.hand,
+            self.front, self.back, self.hits, self.misses, self.due,
             self.expiring,
         ) = numbers or (0, 0, 1, 0, 1, 0, 0, 0, 0, 0, 0)  # fmt: skip
 
@@ -59,7 +60,7 @@ class Numbers:
         """As they stand in the page."""
         return self._FORMAT.pack(
             self.count, self.size, self.head, self.tail, self.next,
-            self.front, self.back, self.hits, self.misses, self.hand,
+            self.front, self.back, self.hits, self.misses, self.due,
             self.expiring,
         )  # fmt: skip
 
@@ -94,12 +95,12 @@ class Control:
                 fcntl.flock(self._file, fcntl.LOCK_EX)
                 self._make()
                 fcntl.flock(self._file, fcntl.LOCK_UN)
-            self._page = self._mapped()
+            self.page = self._mapped()
         except BaseException:
             os.close(self._file)
             raise
         _all.add(self)
-        self._close = weakref.finalize(self, _closed, self._file, self._page)
+        self._close = weakref.finalize(self, _closed, self._file, self.page)
 
     def _mapped(self) -> mmap.mmap:
         # By a file of its own: a mapping keeps its file, which a forked child could not close, and
@@ -123,7 +124,7 @@ class Control:
             return
         found = os.pread(self._file, _SIZE, 0)
         if found[:7] == _MAGIC[:7] and found[:8] != _MAGIC:
-            raise UnsupportedVersion(f"{self._path} is of a later version")
+            raise UnsupportedVersion(f"{self._path} is of another version")
         if found[:8].strip(b"\0"):
             raise ForeignDirectory(f"{self._path} is another program's file")
         # What is already stored, if anything, is counted when the mark is found. The first bytes
@@ -179,30 +180,30 @@ class Control:
     @property
     def needs_mending(self) -> bool:
         """Whether entries and numbers may not agree."""
-        return self._page[_DIRTY] != 0 or self._page[_BOOT : _BOOT + 16] != _boot_id
+        return self.page[_DIRTY] != 0 or self.page[_BOOT : _BOOT + 16] != _boot_id
 
     def begin(self) -> None:
         """Sets the mark."""
-        self._page[_DIRTY] = 1
+        self.page[_DIRTY] = 1
 
     def end(self) -> None:
         """Takes the mark away: entries and numbers agree."""
-        if self._page[_BOOT : _BOOT + 16] != _boot_id:
-            self._page[_BOOT : _BOOT + 16] = _boot_id
-        self._page[_DIRTY] = 0
+        if self.page[_BOOT : _BOOT + 16] != _boot_id:
+            self.page[_BOOT : _BOOT + 16] = _boot_id
+        self.page[_DIRTY] = 0
 
     def read(self) -> Numbers:
         """The numbers."""
-        return Numbers.unpacked(self._page[_NUMBERS : _NUMBERS + Numbers.length()])
+        return Numbers.unpacked(self.page[_NUMBERS : _NUMBERS + Numbers.length()])
 
     @property
     def count(self) -> int:
         """How many entries there are; needs no lock."""
-        return int.from_bytes(self._page[_NUMBERS : _NUMBERS + 8], "little")
+        return int.from_bytes(self.page[_NUMBERS : _NUMBERS + 8], "little")
 
     def write(self, numbers: Numbers) -> None:
         """Sets the numbers."""
-        self._page[_NUMBERS : _NUMBERS + Numbers.length()] = numbers.packed()
+        self.page[_NUMBERS : _NUMBERS + Numbers.length()] = numbers.packed()
 
 
 def _closed(file: int, page: mmap.mmap) -> None:

@@ -110,7 +110,7 @@ class Rows(Handle):
         else:
             weight += self._taken(len(code))
         weight += self._taken(size_of_row)
-        return [0, mode, stored, expires, plain_tag(tag), now, now, 0, weight, size]
+        return [0, mode, stored, expires, plain_tag(tag), now, now, 0, weight, size, None]
 
     def _taken(self, size: int) -> int:
         """Bytes of the directory that so many bytes of a record take."""
