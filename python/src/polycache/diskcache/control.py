@@ -2,11 +2,10 @@
 
 The lock is one of the kernel's, so it ends with its process. Who waits for it looks again and
 again, and would seldom find it free while others take it many times a second. So who has waited for
-a while takes a second lock, the gate, and says so in the page: then all others wait before the gate.
+a while takes a second lock, the gate, and says so in the page: then all others wait before it.
 
-The page has a mark that stands while
-entries and numbers change: who finds it set has followed a process that was killed in the midst, or
-a machine that lost its power, and mends what it left.
+The page has a mark that stands while entries and numbers change: who finds it set has followed a
+process that was killed in the midst, or a machine that lost its power, and mends what it left.
 """
 
 import fcntl
