@@ -43,3 +43,10 @@ def limit_of_store(settings: dict[str, Any]) -> int:
         return 64 * GIB
     wanted = settings["size_limit"] * (1 if settings["cull_limit"] else 4)
     return int(min(max(wanted, 2 * MIB), 64 * GIB))
+
+
+def least_limit(settings: dict[str, Any]) -> int:
+    """What the limit is on the smallest disk."""
+    if settings["eviction_policy"] == "none":
+        return 64 * MIB
+    return int(min(max(settings["size_limit"], 2 * MIB), GIB))
