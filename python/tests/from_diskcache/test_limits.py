@@ -192,6 +192,60 @@ def test_nothing_that_lives_goes_by_policy_before_what_has_expired(
         assert len(cache) == left and "lives" in cache and "front" in cache
 
 
+@pytest.mark.parametrize("cull_limit", [3, 40, -1])
+def test_a_write_removes_as_many_as_cull_limit_says(
+    cull_limit: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = patched(monkeypatch)
+    pair = both(tmp_path, cull_limit=cull_limit)
+    for number in range(100):
+        pair.set(number, number, expire=60 + number % 2)
+    clock.now += 90
+    for number in range(3):
+        pair.set("write", number)
+        assert len(pair.mine) == pair.ask(len)
+
+
+def test_negative_limits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = patched(monkeypatch)
+    pair = both(tmp_path / "nothing fits", size_limit=-1, cull_limit=2)
+    for number in range(10):
+        clock.now += 1
+        pair.set(number, number)
+        pair.ask(list)
+    # diskcache deletes everything then; we what has to go.
+    cache = diskcache.Cache(tmp_path / "all goes", size_limit=4 * MIB, cull_limit=-1)
+    for number in range(1000):
+        cache[number] = "x" * 10_000
+        assert number in cache and cache.volume() <= 4 * MIB
+    assert len(cache) > 100 and cache.check() == []
+
+
+@pytest.mark.parametrize(("asked", "made"), [(2**36, 2**36), (2**40, 2**40), (2**60, 2**40)])
+def test_a_large_limit_is_one(
+    asked: int, made: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Files of such a directory are sparse.
+    monkeypatch.setattr("polycache.diskcache.handle.fitting", lambda limit, *_: limit)
+    cache = diskcache.Cache(tmp_path, size_limit=asked)
+    assert cache.size_limit == asked and cache._opened().limit == made
+
+
+def test_rows_of_a_large_directory_are_counted_by_its_units(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("polycache.diskcache.handle.fitting", lambda limit, *_: limit)
+    cache = diskcache.Cache(tmp_path, size_limit=2**37)
+    cache["first"] = 1
+    before = used(tmp_path)
+    for start in range(0, 80_000, 1000):
+        with cache.transact():
+            for number in range(start, start + 1000):
+                cache.set(number, 1, expire=1e6)
+    # The last block is taken as a whole.
+    assert used(tmp_path) - before < cache._opened().numbers.size + 16 * MIB
+
+
 def test_cull_limit_0_leaves_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     clock = patched(monkeypatch)
     cache = diskcache.Cache(tmp_path, cull_limit=0, size_limit=0)
@@ -225,7 +279,7 @@ def test_settings_are_the_directory_s(tmp_path: Path) -> None:
     [
         {"size_limt": 1},
         {"eviction_policy": "random"},
-        {"size_limit": -1},
+        {"size_limit": float("nan")},
         {"size_limit": "1GB"},
         {"cull_limit": None},
     ],

@@ -75,15 +75,21 @@ class Removing(Rows):
         store.check_room()
 
     def _make_room(self, store: Store, now: float) -> None:
-        left = self.cull_limit
-        if left <= 0:
+        if self.cull_limit == 0:
             return
         numbers = store.numbers
+        # A negative one is none, as it is for a database.
+        left = self.cull_limit if self.cull_limit > 0 else numbers.count
         space = store.space
         limit = min(self.size_limit, space)
-        left -= store.remove_expired(now, left, 20 if volume_of(numbers.size) < limit else 100)
+        looks = left + (20 if volume_of(numbers.size) < limit else 100)
+        left -= store.remove_expired(now, left, looks)
         if left and self.eviction_policy != "none" and volume_of(numbers.size) >= limit:
-            self._remove_by_policy(store, left, now)
+            if self.cull_limit > 0:
+                self._remove_by_policy(store, left, now)
+            else:
+                while volume_of(numbers.size) >= limit and self._remove_by_policy(store, 10, now):
+                    pass
             # After a large value, or on a full disk, more has to go, before the host store evicts
             # by itself.
             while volume_of(numbers.size) > space and self._remove_by_policy(store, 10, now):

@@ -28,6 +28,11 @@ from .store import (
 OVERHEAD = 400
 """Bytes that a row takes beside its key and value: two records and their words in the index."""
 
+OVERHEAD_OF_LARGE = 1000
+"""The same where the host store counts by units of 256 bytes."""
+SMALL_UNITS = 2**36
+"""The largest limit whose units are of 16 bytes."""
+
 
 class Rows(Handle):
     """Makes rows of keys and values."""
@@ -99,7 +104,7 @@ class Rows(Handle):
             stored = self._pickling.sealed(stored, value_of(code))
         size_of_row = _text_weight(tag)
         size_of_value = self._weight_of(stored) if mode == MODE_TYPED else _text_weight(stored)
-        weight = OVERHEAD
+        weight = OVERHEAD if self._opened().limit <= SMALL_UNITS else OVERHEAD_OF_LARGE
         if size_of_value > LARGE:
             mode |= APART
             weight += self._taken(size_of_value)
