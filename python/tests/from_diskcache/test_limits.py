@@ -107,6 +107,145 @@ def test_writes_remove_what_has_expired(tmp_path: Path, monkeypatch: pytest.Monk
     assert list(cache._opened().names(b"v")) == []
 
 
+@pytest.mark.parametrize("policy", ["least-recently-stored", "least-recently-used", "none"])
+def test_what_lives_stays_while_others_expire(
+    policy: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = patched(monkeypatch)
+    cache = diskcache.Cache(tmp_path, size_limit=2 * MIB, eviction_policy=policy)
+    cache["first"] = "lives"
+    for number in range(500):
+        cache["lives", number] = "x" * 200
+    for number in range(10_000):
+        clock.now += 1
+        cache.set(number, "x" * 200, expire=(5, 30, 7)[number % 3])
+        if number % 5 == 0:  # Holes in the order, and in the lines.
+            cache.delete(number - 2)
+        if number % 7 == 0:
+            cache.touch(number - 3, 60)
+    # At most a quarter of its time later a row is gone.
+    assert 501 <= len(cache) == len(list(cache)) < 501 + 50
+    assert cache["first"] == "lives" and all(("lives", number) in cache for number in range(500))
+    assert cache.check() == []
+    clock.now += 100
+    for _ in range(10):
+        cache["first"] = "lives"
+    assert len(cache) == 501 and list(cache._opened().names(b"e")) == []
+
+
+def test_what_expires_is_found_after_other_changes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = patched(monkeypatch)
+    cache = diskcache.Cache(tmp_path)
+    store = cache._opened()
+    for number in range(20):
+        cache.set("again", number, expire=1000)
+        cache.set("gone", number, expire=1000)
+        del cache["gone"]
+        assert len(list(store.names(b"e"))) == 1 == store.numbers.expiring
+    cache.set("later", 1, expire=10)
+    cache.set("sooner", 1, expire=1000)
+    cache.set("never", 1, expire=10)
+    cache.set("late", 1)
+    cache.touch("later", 1000)
+    cache.touch("sooner", 10)
+    cache.touch("never")
+    cache.touch("late", 10)
+    cache.set("past", 1, expire=-1)
+    cache.set("for ever", 1, expire=float("inf"))
+    assert cache.check() == []
+    with pytest.raises(ZeroDivisionError), cache.transact():
+        clock.now += 20
+        cache["write"] = 1 / 0
+    with cache.transact():
+        cache["write"] = 1
+    assert sorted(cache) == ["again", "for ever", "later", "never", "write"]
+    assert store.numbers.expiring == 3 == len(list(store.names(b"e")))
+    store.control.begin()  # As if its process had been killed.
+    store.data.delete(next(store.names(b"e")))
+    cache["write"] = 2
+    assert store.numbers.expiring == 3 and cache.check() == []
+    clock.now += 2000
+    cache["write"] = 3
+    assert sorted(cache) == ["for ever", "never", "write"] and cache.check() == []
+    cache.clear()
+    cache.set("k", 1, expire=1)
+    clock.now += 2
+    cache["write"] = 4
+    assert list(cache) == ["write"] and cache.check() == []
+
+
+def test_nothing_that_lives_goes_by_policy_before_what_has_expired(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = patched(monkeypatch)
+    cache = diskcache.Cache(tmp_path)
+    cache["lives"] = 1
+    cache.set("front", 1, expire=60)
+    for number in range(30):
+        cache.set(number, 1, expire=55)  # In one line with it.
+    clock.now += 57
+    cache.reset("size_limit", 0)
+    for left in (22, 12, 2):
+        cache["lives"] = 1
+        assert len(cache) == left and "lives" in cache and "front" in cache
+
+
+@pytest.mark.parametrize("cull_limit", [3, 40, -1])
+def test_a_write_removes_as_many_as_cull_limit_says(
+    cull_limit: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = patched(monkeypatch)
+    pair = both(tmp_path, cull_limit=cull_limit)
+    for number in range(100):
+        pair.set(number, number, expire=60 + number % 2)
+    clock.now += 90
+    for number in range(3):
+        pair.set("write", number)
+        assert len(pair.mine) == pair.ask(len)
+
+
+def test_negative_limits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = patched(monkeypatch)
+    pair = both(tmp_path / "nothing fits", size_limit=-1, cull_limit=2)
+    for number in range(10):
+        clock.now += 1
+        pair.set(number, number)
+        pair.ask(list)
+    # diskcache deletes everything then; we what has to go.
+    cache = diskcache.Cache(tmp_path / "all goes", size_limit=4 * MIB, cull_limit=-1)
+    for number in range(1000):
+        cache[number] = "x" * 10_000
+        assert number in cache and cache.volume() <= 4 * MIB
+    assert len(cache) > 100 and cache.check() == []
+
+
+@pytest.mark.parametrize(("asked", "made"), [(2**36, 2**36), (2**40, 2**40), (2**60, 2**40)])
+def test_a_large_limit_is_one(
+    asked: int, made: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Files of such a directory are sparse.
+    monkeypatch.setattr("polycache.diskcache.handle.fitting", lambda limit, *_: limit)
+    cache = diskcache.Cache(tmp_path, size_limit=asked)
+    assert cache.size_limit == asked and cache._opened().limit == made
+
+
+def test_rows_of_a_large_directory_are_counted_by_its_units(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("polycache.diskcache.handle.fitting", lambda limit, *_: limit)
+    cache = diskcache.Cache(tmp_path, size_limit=2**37)
+    cache["first"] = 1
+    before = used(tmp_path)
+    for start in range(0, 80_000, 1000):
+        with cache.transact():
+            for number in range(start, start + 1000):
+                cache.set(number, 1, expire=1e6)
+    # The last block is taken as a whole.
+    assert used(tmp_path) - before < cache._opened().numbers.size + 16 * MIB
+
+
 def test_cull_limit_0_leaves_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     clock = patched(monkeypatch)
     cache = diskcache.Cache(tmp_path, cull_limit=0, size_limit=0)
@@ -140,7 +279,7 @@ def test_settings_are_the_directory_s(tmp_path: Path) -> None:
     [
         {"size_limt": 1},
         {"eviction_policy": "random"},
-        {"size_limit": -1},
+        {"size_limit": float("nan")},
         {"size_limit": "1GB"},
         {"cull_limit": None},
     ],

@@ -223,14 +223,15 @@ def test_a_transaction_is_whole_whenever_its_process_is_killed(tmp_path: Path) -
 @pytest.mark.parametrize("step", range(1, 40))
 def test_a_kill_at_every_step_of_a_write(step: int, tmp_path: Path) -> None:
     cache = diskcache.Cache(tmp_path)
-    cache["old"], cache["other"] = "x" * 5000, 1
+    cache.set("old", "x" * 5000, expire=1e6)
+    cache.set("other", 1, expire=1e6)
     child = os.fork()
     if child == 0:
         _die_at(cache, step)
         try:
             with cache.transact():
-                cache["new"] = "y" * 5000
-                cache["old"] = "z" * 6000
+                cache.set("new", "y" * 5000, expire=1e6)
+                cache.set("old", "z" * 6000, expire=1e3)
                 del cache["other"]
                 cache.push("q")
         finally:

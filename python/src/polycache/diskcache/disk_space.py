@@ -17,8 +17,20 @@ _HEAD = 1024
 """Bytes of a block, at most, that are no values."""
 _TO_CLEAN = 8
 """Blocks that the host store is left with for moving what lives: with fewer it gives entries up."""
+_TIMES_FREE = 4
+"""How much larger than what is free a limit may be. A sixteenth of that is kept back then."""
 _LEVEL = 16
 """How much larger the next level of the host store's index may be."""
+
+
+def fitting(limit: int, least: int, folder: str) -> int:
+    """The limit of a new host store in a folder, or less on a small disk: the blocks of a large
+    limit are large, and those that are kept back would be all that there is."""
+    try:
+        disk = os.statvfs(folder)
+    except OSError:
+        return limit
+    return min(limit, max(disk.f_bavail * disk.f_frsize * _TIMES_FREE, least))
 
 
 def space(store: str, limit: int) -> int:

@@ -25,7 +25,8 @@ class FanoutCache:
     """`Cache` with other defaults: a write that has waited `timeout` for other writers gives up in
     silence, unless `retry` is True, and returns what it returns when nothing was done.
 
-    `shards` is taken, and means nothing. `cache`, `deque` and `index` are in folders of the
+    There are no `shards`, but as one lock stands for those of so many databases, a write waits so
+    many times as long. `cache`, `deque` and `index` are in folders of the
     directory.
     """
 
@@ -43,7 +44,14 @@ class FanoutCache:
         self._secret = pickle_secret
         self._directory = resolved(directory)
         self._kind = disk
-        self._cache = Cache(self._directory, timeout, disk, pickle_secret=pickle_secret, **settings)
+        self._timeout = timeout
+        self._cache = Cache(
+            self._directory,
+            timeout * max(shards, 1),
+            disk,
+            pickle_secret=pickle_secret,
+            **settings,
+        )
         self._caches: dict[str, Cache] = {}
         self._deques: dict[str, Deque[Any]] = {}
         self._indexes: dict[str, Index[Any, Any]] = {}
@@ -54,11 +62,16 @@ class FanoutCache:
         return self._directory
 
     @property
+    def timeout(self) -> float:
+        """Seconds that a write waits, for each of `shards`."""
+        return self._timeout
+
+    @property
     def _pickling(self) -> Pickling | None:
         return self._cache._pickling
 
     def __getattr__(self, name: str) -> Any:
-        if name in DEFAULT_SETTINGS or name in ("timeout", "disk"):
+        if name in DEFAULT_SETTINGS or name == "disk":
             return getattr(self._cache, name)
         raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
 
@@ -221,7 +234,7 @@ class FanoutCache:
 
     def __getstate__(self) -> tuple[Any, ...]:
         self._cache.__getstate__()  # Refuses a secret.
-        return (self._directory, self._count, self._cache.timeout, self._kind)
+        return (self._directory, self._count, self._timeout, self._kind)
 
     def __setstate__(self, state: tuple[Any, ...]) -> None:
         self.__init__(*state)  # type: ignore[misc]

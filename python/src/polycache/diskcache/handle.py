@@ -9,10 +9,10 @@ from typing import Any, Self
 from ..errors import InvalidArgument
 from .constants import DEFAULT_SETTINGS, ENOVAL
 from .disk import Disk
-from .disk_space import OWN_BYTES
+from .disk_space import OWN_BYTES, fitting
 from .foreign import refuse_foreign
 from .pickling import Pickling, Secret, default_pickling
-from .settings import NUMBERS, checked, limit_of_store, resolved
+from .settings import NUMBERS, checked, least_limit, limit_of_store, resolved
 from .store import Store
 
 
@@ -48,7 +48,8 @@ class Handle:
         self._held: Store | None = None
         os.makedirs(self._directory, 0o755, exist_ok=True)
         refuse_foreign(self._directory)
-        self._limit = limit_of_store({**DEFAULT_SETTINGS, **settings})
+        wanted = {**DEFAULT_SETTINGS, **settings}
+        self._limit = fitting(limit_of_store(wanted), least_limit(wanted), self._directory)
         kept = self._opened().meta.get("settings") or {}
         now = {**DEFAULT_SETTINGS, **kept, **settings}
         if now != kept:

@@ -7,7 +7,7 @@ from typing import Any, cast
 from .clock import timestamp
 from .constants import EVICTION_POLICY
 from .handle import volume_of
-from .rows import Rows, plain_tag
+from .rows import Rows, lives, plain_tag
 from .store import ACCESSED, EXPIRES, PLACE, STORED, TAG, USES, Row, Store
 
 
@@ -59,7 +59,7 @@ class Removing(Rows):
         store = self._opened()
         while volume_of(store.numbers.size) > self.size_limit:
             with self._writing(retry) as store:
-                removed = self._remove_by_policy(store, 10)
+                removed = self._remove_by_policy(store, 10, timestamp())
             if removed == 0:
                 break
             count += removed
@@ -75,33 +75,27 @@ class Removing(Rows):
         store.check_room()
 
     def _make_room(self, store: Store, now: float) -> None:
-        left = self.cull_limit
-        if left <= 0:
+        if self.cull_limit == 0:
             return
         numbers = store.numbers
-        # Every write looks at a few places more, so that what has expired is found in time.
+        # A negative one is none, as it is for a database.
+        left = self.cull_limit if self.cull_limit > 0 else numbers.count
         space = store.space
         limit = min(self.size_limit, space)
-        looks = 4 if volume_of(numbers.size) < limit else 100
-        for _ in range(min(looks, numbers.tail - numbers.head + 1) if numbers.expiring else 0):
-            if left == 0:
-                return
-            numbers.hand = max(numbers.hand + 1, numbers.head)
-            if numbers.hand > numbers.tail:
-                numbers.hand = numbers.head
-            entry = store.place(numbers.hand)
-            if entry is not None:
-                row = store.row(entry[0])
-                if row is None or (row[EXPIRES] is not None and row[EXPIRES] < now):
-                    left -= store.remove_place(numbers.hand)
-        if self.eviction_policy != "none" and volume_of(numbers.size) >= limit:
-            self._remove_by_policy(store, left)
+        looks = left + (20 if volume_of(numbers.size) < limit else 100)
+        left -= store.remove_expired(now, left, looks)
+        if left and self.eviction_policy != "none" and volume_of(numbers.size) >= limit:
+            if self.cull_limit > 0:
+                self._remove_by_policy(store, left, now)
+            else:
+                while volume_of(numbers.size) >= limit and self._remove_by_policy(store, 10, now):
+                    pass
             # After a large value, or on a full disk, more has to go, before the host store evicts
             # by itself.
-            while volume_of(numbers.size) > space and self._remove_by_policy(store, 10):
+            while volume_of(numbers.size) > space and self._remove_by_policy(store, 10, now):
                 pass
 
-    def _remove_by_policy(self, store: Store, most: int) -> int:
+    def _remove_by_policy(self, store: Store, most: int, now: float) -> int:
         by = {"store_time": STORED, "access_time": ACCESSED, "access_count": USES}[
             cast(str, EVICTION_POLICY[self.eviction_policy])
         ]
@@ -110,8 +104,11 @@ class Removing(Rows):
             entry = store.place(place)
             if entry is not None:
                 row = store.row(entry[0])
-                found.append((-1 if row is None else row[by], place))
+                found.append((-1 if row is None or not lives(row, now) else row[by], place))
         found.sort()
+        if found and found[0][0] == -1:
+            # Nothing that lives goes as long as something has expired.
+            most = min(most, sum(rank == -1 for rank, _ in found))
         return sum(store.remove_place(place) for _, place in found[:most])
 
 

@@ -28,6 +28,11 @@ from .store import (
 OVERHEAD = 400
 """Bytes that a row takes beside its key and value: two records and their words in the index."""
 
+OVERHEAD_OF_LARGE = 1000
+"""The same where the host store counts by units of 256 bytes."""
+SMALL_UNITS = 2**36
+"""The largest limit whose units are of 16 bytes."""
+
 
 class Rows(Handle):
     """Makes rows of keys and values."""
@@ -97,13 +102,24 @@ class Rows(Handle):
             if self._pickling is None:
                 raise refused("the value can only be pickled")
             stored = self._pickling.sealed(stored, value_of(code))
-        weight = OVERHEAD + 2 * min(len(code), 4 * LONGEST_KEY) + _text_weight(tag)
+        size_of_row = _text_weight(tag)
         size_of_value = self._weight_of(stored) if mode == MODE_TYPED else _text_weight(stored)
+        weight = OVERHEAD if self._opened().limit <= SMALL_UNITS else OVERHEAD_OF_LARGE
         if size_of_value > LARGE:
             mode |= APART
-            size_of_value = taken(size_of_value, self._opened().limit)
-        weight += size_of_value
-        return [0, mode, stored, expires, plain_tag(tag), now, now, 0, weight, size]
+            weight += self._taken(size_of_value)
+        else:
+            size_of_row += size_of_value
+        if len(code) <= LONGEST_KEY:
+            weight += 2 * len(code)  # It is in the names of the row and in the order.
+        else:
+            weight += self._taken(len(code))
+        weight += self._taken(size_of_row)
+        return [0, mode, stored, expires, plain_tag(tag), now, now, 0, weight, size, None]
+
+    def _taken(self, size: int) -> int:
+        """Bytes of the directory that so many bytes of a record take."""
+        return size if size <= LARGE else taken(size, self._opened().limit)
 
     def _weight_of(self, value: Any) -> int:
         """How many bytes the value takes, which the type map must have."""

@@ -1,6 +1,7 @@
 """The settings of a cache, which its directory keeps and its attributes show."""
 
 import tempfile
+from math import isnan
 from os import path
 from typing import Any
 
@@ -10,7 +11,7 @@ from .constants import DEFAULT_SETTINGS, EVICTION_POLICY
 KEYS = frozenset(DEFAULT_SETTINGS)
 NUMBERS = ("count", "size", "hits", "misses")
 
-MIB, GIB = 2**20, 2**30
+MIB, GIB, TIB = 2**20, 2**30, 2**40
 
 
 def resolved(directory: Any, prefix: str = "diskcache-") -> str:
@@ -30,9 +31,9 @@ def checked(name: str, value: Any, for_disk: bool = False) -> Any:
         known = ", ".join(EVICTION_POLICY)
         raise InvalidArgument(f"eviction_policy is one of {known}, not {value!r}")
     if name in ("size_limit", "cull_limit") and (
-        not isinstance(value, int | float) or not value >= 0
+        not isinstance(value, int | float) or isnan(value)
     ):
-        raise InvalidArgument(f"{name} is a number, 0 or more, not {value!r}")
+        raise InvalidArgument(f"{name} is a number, not {value!r}")
     return value
 
 
@@ -42,4 +43,11 @@ def limit_of_store(settings: dict[str, Any]) -> int:
     if settings["eviction_policy"] == "none":
         return 64 * GIB
     wanted = settings["size_limit"] * (1 if settings["cull_limit"] else 4)
-    return int(min(max(wanted, 2 * MIB), 64 * GIB))
+    return int(min(max(wanted, 2 * MIB), TIB))
+
+
+def least_limit(settings: dict[str, Any]) -> int:
+    """What the limit is on the smallest disk."""
+    if settings["eviction_policy"] == "none":
+        return 64 * MIB
+    return int(min(max(settings["size_limit"], 2 * MIB), GIB))

@@ -1,10 +1,11 @@
 """Rows over the host store: what diskcache keeps in tables, in entries of one directory.
 
-    r <key>      [place, mode, value, expires, tag, stored, accessed, uses, weight, size]
+    r <key>      [place, mode, value, expires, tag, stored, accessed, uses, weight, size, line]
     o <place>    [key, seal of a pickled key]: the order of insertion
     v <id>       the value of a row, when it is large
+    e <line>     [place, expires]: a row in one of the lines of what expires (`lines`)
     q <prefix>   [front, back]: bounds of the keys of a queue
-    redo         a transaction of several rows that is being written
+    t            a transaction of several rows that is being written
 
 Readers take no lock. Writers hold the directory's one, and collect what they change until their
 outermost block ends: then the mark of `Control` is set, all is written, and the mark is taken away.
@@ -17,23 +18,28 @@ import threading
 import weakref
 from collections.abc import Callable, Iterable, Iterator
 from hashlib import sha256
+from math import inf
 from typing import Any, Final
 
 from ..cache import Cache as HostCache
 from ..errors import InvalidArgument, NoSpace, PolycacheError
+from .clock import timestamp
 from .control import Control, Numbers
 from .disk_space import OWN_BYTES, space
 from .foreign import CONTROL, STORE
 from .keys import key_of
+from .lines import NEVER, Lines, line_name, milliseconds
 
 Row = list[Any]
-PLACE, MODE, VALUE, EXPIRES, TAG, STORED, ACCESSED, USES, WEIGHT, SIZE = range(10)
+PLACE, MODE, VALUE, EXPIRES, TAG, STORED, ACCESSED, USES, WEIGHT, SIZE, LINE = range(11)
 
 LARGE = 2048
 """Bytes of a value that is written beside its row."""
 APART = 16
 """In the mode of a row: its value is elsewhere."""
 LONGEST_KEY = 1024
+REDO = b"t"
+"""No row's name begins so."""
 QUEUED = 10**15
 """Above the numbers of keys in queues."""
 HOLES = 1000
@@ -63,6 +69,7 @@ class Store:
         self._several = False
         self._pid = os.getpid()
         self._numbers = Numbers()
+        self._lines = Lines(self.control.page)
         self._before = b""
         self._cursor: int | None = 0
         self._finalize = weakref.finalize(self, self._host.close)
@@ -137,6 +144,7 @@ class Store:
             self._pending, self._fresh, self._obsolete = {}, set(), []
             self._has_begun = False
             self._held = 0
+            self._lines.begin()
             if self.control.needs_mending:
                 self.mend()
             self._numbers = self.control.read()
@@ -203,7 +211,9 @@ class Store:
 
     def _write(self) -> None:
         packed = self._numbers.packed()
-        if not self._pending and packed == self._before and not self._has_begun:
+        if not (
+            self._pending or packed != self._before or self._has_begun or self._lines.has_changed
+        ):
             return
         rows = sum(name[:1] == b"r" for name in self._pending) if self._several else 0
         if rows > 1:
@@ -215,24 +225,27 @@ class Store:
         self.control.begin()
         self._apply(self._pending.items())
         self.control.write(self._numbers)
+        self._lines.write()
         if rows > 1:
-            self.data.delete(b"redo")
+            self.data.delete(REDO)
         for name in self._obsolete:
             self.data.delete(name)
         self.control.end()
 
     def _write_redo(self) -> None:
-        self._check_transaction(
-            sum(
-                value[WEIGHT]
-                for name, value in self._pending.items()
-                if name[:1] == b"r" and value is not _GONE and not value[MODE] & APART
-            )
-        )
+        more = 0
+        for name, value in self._pending.items():
+            if value is _GONE:
+                continue
+            if name[:1] == b"o":
+                more += len(value[0])
+            elif name[:1] == b"r" and not value[MODE] & APART:
+                more += value[WEIGHT]
+        self._check_transaction(more)
         self.control.begin()
         self._has_begun = True
         self.data.set(
-            b"redo",
+            REDO,
             [[name, None if value is _GONE else value] for name, value in self._pending.items()],
         )
 
@@ -272,6 +285,9 @@ class Store:
                 yield f"no entry at place {int.from_bytes(name[1:])}"
         if not rows == places == self._numbers.count:
             yield f"{rows} entries, {places} places, counted {self._numbers.count}"
+        lines = sum(1 for _ in self.names(b"e"))
+        if lines != self._numbers.expiring:
+            yield f"{lines} entries in line to expire, counted {self._numbers.expiring}"
 
     def mend_now(self) -> None:
         """`mend`, at the beginning of a block."""
@@ -292,9 +308,11 @@ class Store:
         self.data.clear()
         self._numbers = Numbers(
             0, 0, self._numbers.next, self._numbers.next - 1, self._numbers.next, 0, 0,
-            self._numbers.hits, self._numbers.misses, 0, 0,
+            self._numbers.hits, self._numbers.misses, NEVER, 0,
         )  # fmt: skip
+        self._lines.reset()
         self.control.write(self._numbers)
+        self._lines.write()
         self._before = self._numbers.packed()
         self.control.end()
         return count
@@ -311,7 +329,7 @@ class Store:
         numbers.next += 1
         numbers.count += 1
         numbers.size += row[WEIGHT]
-        numbers.expiring += row[EXPIRES] is not None
+        self._stand_in_line(row)
         self.put(place_name(row[PLACE]), [code, seal])
         self.put(row_name(code), row)
         self._note_queued(code)
@@ -320,7 +338,11 @@ class Store:
         """Gives a row other contents, at its place."""
         row[PLACE] = old[PLACE]
         self._numbers.size += row[WEIGHT] - old[WEIGHT]
-        self._numbers.expiring += (row[EXPIRES] is not None) - (old[EXPIRES] is not None)
+        row[LINE] = old[LINE]
+        if row[EXPIRES] is None or old[EXPIRES] is None or row[EXPIRES] < old[EXPIRES]:
+            self._leave_line(row)
+            self._stand_in_line(row)
+        # Else it is found in time where it stands, and then stands in line again.
         self.put(row_name(code), row)
         if not row[MODE] & APART or row[VALUE] != old[VALUE]:
             self.drop_apart(old)
@@ -332,7 +354,8 @@ class Store:
         self.drop_apart(row)
         self._numbers.count -= 1
         self._numbers.size -= row[WEIGHT]
-        self._numbers.expiring -= row[EXPIRES] is not None
+        self._numbers.head += row[PLACE] == self._numbers.head
+        self._leave_line(row)
 
     def remove_place(self, number: int) -> bool:
         """Deletes the row at a place. False when there was none."""
@@ -347,6 +370,65 @@ class Store:
             return False
         self.remove(entry[0], row)
         return True
+
+    # What expires.
+
+    def _stand_in_line(self, row: Row) -> None:
+        expires = row[EXPIRES]
+        if expires is None:
+            return
+        row[LINE] = self._lines.add(expires - timestamp(), expires)
+        self.put(line_name(row[LINE]), [row[PLACE], expires])
+        self._numbers.expiring += 1
+        self._numbers.due = min(self._numbers.due, milliseconds(expires))
+
+    def _leave_line(self, row: Row) -> None:
+        if row[LINE] is None:
+            return
+        self._lines.leave(row[LINE])
+        self.erase(line_name(row[LINE]))
+        self._numbers.expiring -= 1
+        row[LINE] = None
+
+    def remove_expired(self, now: float, most: int, looks: int) -> int:
+        """Deletes so many rows that have expired, after so many looks at most, and returns how many
+        that were."""
+        numbers = self._numbers
+        removed = 0
+        if numbers.expiring == 0 or numbers.due >= now * 1000:
+            return 0
+        for line in self._lines.due(now):
+            while removed < most and looks > 0:
+                first, after, due = self._lines.ends(line)
+                if first == after or due >= now:
+                    break
+                looks -= 1
+                at = first << 7 | line
+                found = self.read(line_name(at))
+                if found is None:
+                    self._lines.set_ends(line, first + 1, after, -inf)
+                elif found[1] >= now:
+                    self._lines.set_ends(line, first, after, found[1])
+                else:
+                    removed += self._remove_first(at, found[0], now)
+        numbers.due = self._lines.earliest()
+        return removed
+
+    def _remove_first(self, at: int, place: int, now: float) -> bool:
+        entry = self.place(place)
+        row = None if entry is None else self.row(entry[0])
+        if row is None or row[PLACE] != place or row[LINE] != at:
+            # The host store gave the row up, or it was damaged.
+            self._lines.leave(at)
+            self.erase(line_name(at))
+            return False
+        if row[EXPIRES] >= now:
+            row = [*row]  # It was given more time.
+            self._leave_line(row)
+            self._stand_in_line(row)
+            self.put(row_name(entry[0]), row)
+            return False
+        return self.remove_place(place)
 
     # The order of insertion.
 
@@ -449,7 +531,7 @@ class Store:
         killed, drops what refers to nothing, and counts. Looks at every row."""
         self.control.begin()
         self._pending = {}
-        redo = self.data.get(b"redo")
+        redo = self.data.get(REDO)
         if redo is not None:
             self._apply((name, _GONE if value is None else value) for name, value in redo)
         old = self.control.read()
@@ -474,7 +556,6 @@ class Store:
             found.add(row_name(entry[0]))
             numbers.count += 1
             numbers.size += owner[WEIGHT]
-            numbers.expiring += owner[EXPIRES] is not None
             numbers.head = min(numbers.head, place) if numbers.count > 1 else place
             numbers.tail = max(numbers.tail, place)
         for name in list(self.names(b"q")):
@@ -487,6 +568,7 @@ class Store:
             if row[MODE] & APART:
                 kept.add(row[VALUE])
             self._note_queued(name[1:])
+        self._mend_lines({name: rows[name] for name in found})
         self._apply(self._pending.items())
         self._pending = {}
         for name in list(self.names(b"v")):
@@ -496,9 +578,36 @@ class Store:
         if numbers.count == 0:
             numbers.head, numbers.tail = numbers.next, numbers.next - 1
         self.control.write(numbers)
+        self._lines.write()
+        self._lines.begin()
         if redo is not None:
-            self.data.delete(b"redo")
+            self.data.delete(REDO)
         self.control.end()
+
+    def _mend_lines(self, rows: dict[bytes, Row]) -> None:
+        self._lines.reset()
+        self._numbers.due = 0
+        stands = {}
+        for name in list(self.names(b"e")):
+            entry = self._readable(name)
+            if isinstance(entry, list):
+                stands[int.from_bytes(name[1:])] = entry[0]
+            else:
+                self.data.delete(name)
+        astray = []
+        for name, row in rows.items():
+            if row[EXPIRES] is not None and stands.get(row[LINE]) == row[PLACE]:
+                self._lines.keep(row[LINE])
+                self._numbers.expiring += 1
+                del stands[row[LINE]]
+            elif row[EXPIRES] is not None or row[LINE] is not None:
+                astray.append((name, row))
+        for at in stands:
+            self.data.delete(line_name(at))
+        for name, row in astray:
+            row[LINE] = None
+            self._stand_in_line(row)
+            self.put(name, row)
 
     def _readable(self, name: bytes) -> Any:
         try:
@@ -508,7 +617,7 @@ class Store:
 
     def _sound(self, name: bytes) -> Row | None:
         row = self._readable(name)
-        if not isinstance(row, list) or len(row) != SIZE + 1:
+        if not isinstance(row, list) or len(row) != LINE + 1:
             self.data.delete(name)
             return None
         if row[MODE] & APART and not self.data.has(row[VALUE]):
