@@ -7,6 +7,7 @@ from typing import Any, Self, TypeVar, cast
 
 from .cache import Cache
 from .constants import ENOVAL
+from .handle import Block
 from .pickling import Secret
 
 T = TypeVar("T")
@@ -230,6 +231,10 @@ class Deque(Sequence[T]):
         return cast(T, _item(self._cache.pull(default=_EMPTY, side="front", retry=True), "pop"))
 
     # Many.
+
+    def transact(self) -> Block:
+        """See `Cache.transact`; it waits for other writers."""
+        return self._cache.transact(retry=True)
 
     def clear(self) -> None:
         """Takes all items out."""

@@ -9,7 +9,10 @@ HOW_TO_PICKLE = (
 
 
 class Timeout(Exception):
-    """Another process or thread was writing for as long as the cache's `timeout`."""
+    """Another process or thread was writing for as long as the cache's `timeout`.
+
+    Of `evict`, `expire`, `cull` and `clear` its argument is how many entries they had removed.
+    """
 
 
 class PickleNeeded(UnsupportedValue):

@@ -1,11 +1,13 @@
 """What goes: by tag, by expiry, by policy."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from random import randrange
 from typing import Any, cast
 
 from .clock import timestamp
 from .constants import EVICTION_POLICY
+from .errors import Timeout
 from .handle import volume_of
 from .rows import Rows, plain_tag
 from .store import ACCESSED, EXPIRES, PLACE, STORED, TAG, USES, Row, Store
@@ -42,7 +44,7 @@ class Removing(Rows):
             ]
             if not portion:
                 continue
-            with self._writing(retry) as store:
+            with counting(count), self._writing(retry) as store:
                 for place in portion:
                     entry = store.place(place)
                     row = None if entry is None else store.row(entry[0])
@@ -58,7 +60,7 @@ class Removing(Rows):
             return 0
         store = self._opened()
         while volume_of(store.numbers.size) > self.size_limit:
-            with self._writing(retry) as store:
+            with counting(count), self._writing(retry) as store:
                 removed = self._remove_by_policy(store, 10)
             if removed == 0:
                 break
@@ -67,7 +69,7 @@ class Removing(Rows):
 
     def clear(self, retry: bool = False) -> int:
         """Deletes all entries, and returns how many that were."""
-        with self._writing(retry) as store:
+        with counting(0), self._writing(retry) as store:
             return store.clear()
 
     def _cull(self, store: Store, now: float) -> None:
@@ -113,6 +115,15 @@ class Removing(Rows):
                 found.append((-1 if row is None else row[by], place))
         found.sort()
         return sum(store.remove_place(place) for _, place in found[:most])
+
+
+@contextmanager
+def counting(removed: int) -> Iterator[None]:
+    """A `Timeout` says how many entries had been removed before."""
+    try:
+        yield
+    except Timeout:
+        raise Timeout(removed) from None
 
 
 def _sample(store: Store) -> list[int]:
