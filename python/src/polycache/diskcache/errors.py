@@ -6,6 +6,10 @@ HOW_TO_PICKLE = (
     "diskcache would pickle it. Ask for pickle by name, with a secret that only your programs "
     "know: Cache(directory, pickle_secret=secret), or use_pickle(secret) once for all"
 )
+HOW_TO_PICKLE_IN_DJANGO = (
+    "diskcache would pickle it. Ask for pickle by name, with a secret that only your programs "
+    'know: "OPTIONS": {"pickle_secret": secret} beside "BACKEND" in the setting CACHES'
+)
 
 
 class Timeout(Exception):
