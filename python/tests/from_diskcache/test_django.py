@@ -142,8 +142,10 @@ template = engines["django"].from_string(
     "{% load cache %}{% cache 60 greeting %}<b>{{ name }}</b>{% endcache %}{{ safe }}"
 )
 cache.set("safe", mark_safe("<i>"))
+cache.set("tagged", "<i>", tag=mark_safe("t"))
 for _ in range(2):
     print(template.render({"name": name, "safe": cache.get("safe")}), len(calls))
+print(cache.get("tagged", tag=True))
 session = SessionStore()
 session["name"] = "Ada"
 session.save()

@@ -7,6 +7,7 @@ from ..errors import InvalidArgument, InvalidKey
 from .clock import timestamp
 from .constants import ENOVAL
 from .keys import sorting
+from .plain import expires_at
 from .removing import Removing
 from .rows import asked_for, code_of
 from .store import EXPIRES, LONGEST_KEY, PLACE, TAG
@@ -33,7 +34,7 @@ class Queues(Removing):
         back = _is_back(side)
         key_at = _keys_of_queue(prefix)
         now = timestamp()
-        expires = None if expire is None else now + expire
+        expires = expires_at(now, expire)
         with self._writing(retry) as store:
             at = store.end_of_queue(prefix, back, lambda number: code_of(key_at(number)))
             at = START if at == 0 else at + 1 if back else at - 1

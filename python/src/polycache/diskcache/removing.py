@@ -9,7 +9,8 @@ from .clock import timestamp
 from .constants import EVICTION_POLICY
 from .errors import Timeout
 from .handle import volume_of
-from .rows import Rows, plain_tag
+from .plain import plain_tag
+from .rows import Rows
 from .store import ACCESSED, EXPIRES, PLACE, STORED, TAG, USES, Row, Store
 
 

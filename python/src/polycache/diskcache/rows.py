@@ -3,7 +3,7 @@
 from copy import deepcopy
 from typing import Any, cast
 
-from ..errors import InvalidArgument, InvalidKey, UnsupportedValue
+from ..errors import InvalidKey, UnsupportedValue
 from .clock import timestamp
 from .constants import ENOVAL, EVICTION_POLICY, MODE_PICKLE, MODE_TYPED
 from .disk_space import taken
@@ -11,6 +11,7 @@ from .errors import InvalidSeal, PickleNeeded
 from .handle import Handle
 from .keys import compound_code, key_of, raw_code
 from .pickling import KEY, refused, value_of
+from .plain import plain_tag
 from .store import (
     ACCESSED,
     APART,
@@ -97,13 +98,26 @@ class Rows(Handle):
             if self._pickling is None:
                 raise refused("the value can only be pickled")
             stored = self._pickling.sealed(stored, value_of(code))
+        tag = plain_tag(tag)
+        if mode != MODE_TYPED:
+            self._refuse_unstorable(stored)
+        self._refuse_unstorable(tag)
         weight = OVERHEAD + 2 * min(len(code), 4 * LONGEST_KEY) + _text_weight(tag)
         size_of_value = self._weight_of(stored) if mode == MODE_TYPED else _text_weight(stored)
         if size_of_value > LARGE:
             mode |= APART
             size_of_value = taken(size_of_value, self._opened().limit)
         weight += size_of_value
-        return [0, mode, stored, expires, plain_tag(tag), now, now, 0, weight, size]
+        return [0, mode, stored, expires, tag, now, now, 0, weight, size]
+
+    def _refuse_unstorable(self, value: Any) -> None:
+        """Raises here what would be raised when the block ends, after the mark of `Control` was
+        set: the next writer would then look at every row."""
+        kind = type(value)
+        if kind is bytes or kind is float or kind is int or value is None:
+            return
+        if kind is not str or not value.isascii():
+            self._opened().meta._encode_arguments([value])
 
     def _weight_of(self, value: Any) -> int:
         """How many bytes the value takes, which the type map must have."""
@@ -197,12 +211,3 @@ def asked_for(
 def code_of(key: Any) -> bytes:
     """The bytes of a key that is a number or text."""
     return cast(bytes, raw_code(key))
-
-
-def plain_tag(tag: Any) -> Any:
-    """A tag as a database would keep it: text, bytes, a number or None."""
-    if tag is None or isinstance(tag, str | bytes | float):
-        return tag
-    if isinstance(tag, int):
-        return int(tag)
-    raise InvalidArgument(f"a tag is text, bytes, a number or None, not {tag!r:.60}")
