@@ -142,11 +142,11 @@ class Cache(Queues):
             row = store.row(code)
             if row is None or not lives(row, timestamp()):
                 return asked_for(default, None, None, expire_time, tag)
-            value = self._fetched(store, code, row, False)
+            raw = self._unsealed(store, code, row)
             store.remove(code, row)
-        if value is ENOVAL:
+        if raw is ENOVAL:
             return asked_for(default, None, None, expire_time, tag)
-        return asked_for(value, row[EXPIRES], row[TAG], expire_time, tag)
+        return asked_for(self._loaded(row, raw, False), row[EXPIRES], row[TAG], expire_time, tag)
 
     def delete(self, key: Any, retry: bool = False) -> bool:
         """Deletes the key. True when it had a value."""

@@ -96,36 +96,41 @@ class Queues(Removing):
                 if row[EXPIRES] is not None and row[EXPIRES] < timestamp():
                     store.remove(code, row)
                     continue
-                value = self._fetched(store, code, row, False)
-                if takes or value is ENOVAL:
+                raw = self._unsealed(store, code, row)
+                if takes or raw is ENOVAL:
                     store.remove(code, row)
-                if value is not ENOVAL:
+                if raw is not ENOVAL:
                     break
-        return asked_for((key, value), row[EXPIRES], row[TAG], expire_time, tag)
+        return asked_for(
+            (key, self._loaded(row, raw, False)), row[EXPIRES], row[TAG], expire_time, tag
+        )
 
     def peekitem(
         self, last: bool = True, expire_time: bool = False, tag: bool = False, retry: bool = False
     ) -> Any:
         """The key and the value that were inserted last, or first. Raises KeyError when the cache
         is empty."""
-        # The error is raised behind it, or what had expired would stay.
+        found = None
         with self._writing(retry) as store:
             while (place := store.outermost(last)) is not None:
                 code, seal = store.place(place)
                 row = store.row(code)
                 if (
-                    row is None
-                    or row[PLACE] != place
-                    or (row[EXPIRES] is not None and row[EXPIRES] < timestamp())
+                    row is not None
+                    and row[PLACE] == place
+                    and not (row[EXPIRES] is not None and row[EXPIRES] < timestamp())
                 ):
-                    store.remove_place(place)
-                    continue
-                key = self._key(code, seal)
-                value = self._fetched(store, code, row, False)
-                if value is not ENOVAL:
-                    return asked_for((key, value), row[EXPIRES], row[TAG], expire_time, tag)
+                    raw = self._unsealed(store, code, row)
+                    if raw is not ENOVAL:
+                        found = code, seal, row, raw
+                        break
                 store.remove_place(place)
-        raise KeyError("dictionary is empty")
+        # All that may be raised is so behind the block, or what had expired would stay.
+        if found is None:
+            raise KeyError("dictionary is empty")
+        code, seal, row, raw = found
+        pair = (self._key(code, seal), self._loaded(row, raw, False))
+        return asked_for(pair, row[EXPIRES], row[TAG], expire_time, tag)
 
     def __iter__(self) -> Iterator[Any]:
         """Keys in the order of insertion, expired ones too."""

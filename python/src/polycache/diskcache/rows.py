@@ -157,31 +157,39 @@ class Rows(Handle):
             expires = row[EXPIRES]
             if expires is not None and expires <= timestamp():
                 return None, None
-            value = self._fetched(store, code, row, read)
-            if value is not ENOVAL:
-                return row, value
+            raw = self._unsealed(store, code, row)
+            if raw is not ENOVAL:
+                return row, self._loaded(row, raw, read)
             # The value was replaced meanwhile, or the host store lost it.
             again = store.row(code)
             if again is not None and again[VALUE] == row[VALUE]:
                 return None, None
 
-    def _fetched(self, store: Store, code: bytes, row: Row, read: bool) -> Any:
+    def _unsealed(self, store: Store, code: bytes, row: Row) -> Any:
+        """What is stored for a row's value, with a right seal, or ENOVAL; within the block that
+        removes the row. Who has not the secret removes nothing."""
         mode = row[MODE]
-        value = row[VALUE]
+        value = store.value(row)
         if mode & APART:
-            value = store.value(row)
             if value is None:
                 return ENOVAL
             mode ^= APART
         if mode == MODE_PICKLE:
             if self._pickling is None:
                 raise refused("the value was pickled")
-            value = self._pickling.opened(value, value_of(code))
-        elif mode == MODE_TYPED and store.is_mine():
+            return self._pickling.opened(value, value_of(code))
+        if mode == MODE_TYPED and store.is_mine():
             return deepcopy(value)  # Another than the one that waits to be written.
-        elif self._is_plain and not read:
-            return value
-        return self._disk.fetch(mode, None, value, read)
+        return value
+
+    def _loaded(self, row: Row, raw: Any, read: bool) -> Any:
+        """The value of what `_unsealed` has found. It may raise anything: that of a class that has
+        changed, or of the program's own disk. Whoever takes the value does this after the block,
+        or the row would be there again, and in the way of all that are behind it."""
+        mode = row[MODE] & ~APART
+        if self._is_plain and not read and mode != MODE_PICKLE:
+            return raw
+        return self._disk.fetch(mode, None, raw, read)
 
 
 def _text_weight(value: Any) -> int:
