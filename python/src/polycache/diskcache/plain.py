@@ -1,10 +1,16 @@
-"""Values as a database would keep them: without the subclasses that programs hand over."""
+"""Values as they come back: numbers and texts without the subclasses that programs hand over, and
+what the host store keeps of the type map."""
 
 import math
 from numbers import Integral, Real
 from typing import Any
 
 from ..errors import InvalidArgument
+from .pickling import refused
+
+CHANGED = (frozenset, bytearray, memoryview)
+"""The host store takes them, and gives a set or bytes back. (So it does with tuples, of which every
+program has some: they become lists.)"""
 
 
 def plain_tag(tag: Any) -> Any:
@@ -38,3 +44,18 @@ def expires_at(now: float, seconds: Any) -> float | None:
         return None
     expires = now + plain_number(seconds)
     return None if math.isnan(expires) else expires
+
+
+def own(value: Any) -> Any:
+    """A copy of a value of the type map, as it comes back from the host store, which nobody else
+    changes. Raises `PickleNeeded` for what would come back as something else."""
+    kind = type(value)
+    if kind is list or kind is tuple:
+        return [own(part) for part in value]
+    if kind is dict:
+        return {name: own(part) for name, part in value.items()}
+    if kind is set:
+        return {own(part) for part in value}
+    if kind in CHANGED:
+        raise refused(f"a {kind.__name__} is not in the type map, and would come back as another")
+    return value

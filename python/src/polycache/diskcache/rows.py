@@ -1,6 +1,5 @@
 """Keys and values as rows, and back."""
 
-from copy import deepcopy
 from typing import Any, cast
 
 from ..errors import InvalidKey, UnsupportedValue
@@ -11,7 +10,7 @@ from .errors import InvalidSeal, PickleNeeded
 from .handle import Handle
 from .keys import compound_code, key_of, raw_code
 from .pickling import KEY, refused, value_of
-from .plain import plain_tag
+from .plain import own, plain_tag
 from .store import (
     ACCESSED,
     APART,
@@ -99,11 +98,15 @@ class Rows(Handle):
                 raise refused("the value can only be pickled")
             stored = self._pickling.sealed(stored, value_of(code))
         tag = plain_tag(tag)
-        if mode != MODE_TYPED:
+        if mode == MODE_TYPED:
+            size_of_value = self._weight_of(stored)
+            # It is written when the block ends, and the caller may change it before.
+            stored = own(stored)
+        else:
+            size_of_value = _text_weight(stored)
             self._refuse_unstorable(stored)
         self._refuse_unstorable(tag)
         weight = OVERHEAD + 2 * min(len(code), 4 * LONGEST_KEY) + _text_weight(tag)
-        size_of_value = self._weight_of(stored) if mode == MODE_TYPED else _text_weight(stored)
         if size_of_value > LARGE:
             mode |= APART
             size_of_value = taken(size_of_value, self._opened().limit)
@@ -126,14 +129,13 @@ class Rows(Handle):
         try:
             return len(self._opened().meta._encode_arguments([value]))
         except UnsupportedValue as error:
-            raise PickleNeeded(str(refused(str(error))), error.path) from None
+            # The list is ours.
+            why, path = (text.replace("$[0]", "$", 1) for text in (str(error), error.path))
+            raise PickleNeeded(str(refused(why)), path) from None
 
     def _put(self, store: Store, code: bytes, seal: bytes | None, row: Row) -> None:
         if row[MODE] & APART:
             row[VALUE] = store.put_apart(row[VALUE], row[WEIGHT])
-        elif row[MODE] == MODE_TYPED:
-            # It is written when the block ends, and the caller may change it before.
-            row[VALUE] = deepcopy(row[VALUE])
         old = store.row(code)
         if old is None:
             store.insert(code, seal, row)
@@ -179,7 +181,7 @@ class Rows(Handle):
                 raise refused("the value was pickled")
             return self._pickling.opened(value, value_of(code))
         if mode == MODE_TYPED and store.is_mine():
-            return deepcopy(value)  # Another than the one that waits to be written.
+            return own(value)  # Another than the one that waits to be written.
         return value
 
     def _loaded(self, row: Row, raw: Any, read: bool) -> Any:
