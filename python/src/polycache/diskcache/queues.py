@@ -1,6 +1,8 @@
 """Queues, and the order of keys."""
 
-from collections.abc import Callable, Iterator
+from bisect import insort
+from collections.abc import Callable, Iterable, Iterator
+from operator import itemgetter
 from typing import Any
 
 from ..errors import InvalidArgument, InvalidKey
@@ -10,7 +12,7 @@ from .keys import sorting
 from .plain import expires_at
 from .removing import Removing
 from .rows import asked_for, code_of
-from .store import EXPIRES, LONGEST_KEY, PLACE, TAG
+from .store import EXPIRES, LONGEST_KEY, PLACE, TAG, Store
 
 START = 500_000_000_000_000
 """The first number of a queue."""
@@ -147,14 +149,46 @@ class Queues(Removing):
                 yield self._key(*entry)
 
     def iterkeys(self, reverse: bool = False) -> Iterator[Any]:
-        """Keys in their own order: numbers, text, bytes, then all others."""
+        """Keys in their own order: numbers, text, bytes, then all others; also those that are
+        stored meanwhile, if they come later in the order."""
+        return (self._key(code, seal) for code, seal in self._sorted(reverse))
+
+    def _sorted(self, reverse: bool, after: bytes | None = None) -> Iterator[tuple[bytes, Any]]:
+        """Keys as bytes with their seals, in their own order, those that come behind `after`."""
         store = self._opened()
-        entries = [entry for place in store.places() if (entry := store.place(place)) is not None]
-        entries.sort(key=lambda entry: sorting(entry[0]), reverse=reverse)
-        for code, seal in entries:
+        last = None if after is None else sorting(after)
+        seen = store.numbers.next
+        left = [(sorting(code), code, seal) for code, seal in _entries(store, store.places())]
+        left.sort(key=_order)
+        at = 0
+        while True:
+            if (new := store.numbers.next) != seen:
+                # What was stored since has places of its own.
+                for code, seal in _entries(store, range(seen, new)):
+                    insort(left, (sorting(code), code, seal), at, key=_order)
+                seen = new
+            if at == len(left):
+                return
+            place, code, seal = left.pop() if reverse else left[at]
+            at += not reverse
+            # A key that was deleted and stored again is there twice.
+            if last is not None and (place >= last if reverse else place <= last):
+                continue
             # It may be gone meanwhile.
             if store.row(code) is not None:
-                yield self._key(code, seal)
+                last = place
+                yield code, seal
+
+
+_order = itemgetter(0)
+
+
+def _entries(store: Store, places: Iterable[int]) -> Iterator[tuple[bytes, Any]]:
+    """The keys at some places, as bytes, with their seals."""
+    for place in places:
+        entry = store.place(place)
+        if entry is not None:
+            yield entry[0], entry[1]
 
 
 def _is_back(side: str) -> bool:
