@@ -41,8 +41,10 @@ class Handle:
     ) -> None:
         if not (isinstance(disk, type) and issubclass(disk, Disk)):
             raise ValueError("disk must subclass polycache.diskcache.Disk")
+        # One that has no settings of its own refuses them.
+        self._disk_has_settings = disk.__init__ is not Disk.__init__
         for name, value in settings.items():
-            checked(name, value, disk is not Disk)
+            checked(name, value, self._disk_has_settings)
         self._directory = resolved(directory)
         self._timeout = timeout
         self._has_secret = pickle_secret is not None
@@ -62,7 +64,7 @@ class Handle:
             name[5:]: value
             for name, value in now.items()
             # Those of another disk are kept for it.
-            if name.startswith("disk_") and (name in DEFAULT_SETTINGS or disk is not Disk)
+            if name.startswith("disk_") and (name in DEFAULT_SETTINGS or self._disk_has_settings)
         }
         self._disk = disk(self._directory, **for_disk)
         self._disk.pickling = self._pickling
@@ -119,9 +121,9 @@ class Handle:
                 settings = store.meta.get("settings") or {}
                 if value is ENOVAL:
                     found = settings.get(key, DEFAULT_SETTINGS.get(key))
-                    checked(key, found, not self._is_plain)
+                    checked(key, found, self._disk_has_settings)
                 else:
-                    found = checked(key, value, not self._is_plain)
+                    found = checked(key, value, self._disk_has_settings)
                     if update:
                         store.meta.set("settings", {**settings, key: found})
             if key.startswith("disk_"):
