@@ -1,5 +1,6 @@
 """`Deque` and `Index` beside the real ones."""
 
+import contextlib
 import operator
 import pickle
 import tempfile
@@ -174,6 +175,138 @@ class IndexMachine(RuleBasedStateMachine):
 
 def viewed(index: Any, view: str) -> Any:
     return list(getattr(index, view)())
+
+
+def iterated(one: Any, view: Callable[[Any], Any], change: Callable[[Any, Any], None]) -> Any:
+    """What an iteration gives while it changes what it is of."""
+    seen = []
+    for item in view(one):
+        seen.append(item)
+        if len(seen) < 9:
+            change(one, item)
+    return seen
+
+
+def replaced(deque: Any, item: Any) -> None:
+    deque.append(deque.popleft())
+
+
+def holed(deque: Any, item: Any) -> None:
+    """A gap in the numbers, and more behind it."""
+    if len(deque) > 2:
+        del deque[1]
+    deque.append(item + 10)
+    deque.appendleft(item + 100)
+
+
+CHANGES: list[Any] = [
+    lambda deque, item: deque.append(item + 3),
+    lambda deque, item: deque.appendleft(item + 3),
+    lambda deque, item: deque.popleft(),
+    lambda deque, item: deque.pop(),
+    lambda deque, item: deque.clear(),
+    replaced,
+    holed,
+]
+
+
+@pytest.mark.parametrize("change", CHANGES)
+@pytest.mark.parametrize("view", [iter, reversed])
+@pytest.mark.parametrize("gap", [False, True])
+def test_what_is_added_meanwhile_is_iterated_too(
+    change: Any, view: Any, gap: bool, tmp_path: Path
+) -> None:
+    both = Both(
+        diskcache.Deque([1, 2, 3, 4], str(tmp_path / "theirs")),
+        ours.Deque([1, 2, 3, 4], tmp_path / "mine"),
+    )
+    if gap:
+        both.ask(lambda one: operator.delitem(one, 1))
+
+    def carefully(deque: Any, item: Any) -> None:
+        with contextlib.suppress(IndexError):
+            change(deque, item)
+
+    both.ask(iterated, view, carefully)
+    both.ask(list)
+    assert both.mine.cache.check() == []
+
+
+@pytest.mark.parametrize("reverse", [False, True])
+def test_keys_that_are_stored_meanwhile_are_in_their_order(reverse: bool, tmp_path: Path) -> None:
+    caches = diskcache.Cache(str(tmp_path / "theirs")), ours.Cache(tmp_path / "mine")
+    both = Both(*caches)
+
+    def store(cache: Any, key: Any) -> None:
+        # Whoever is asked for the second key: diskcache reads a hundred at once then.
+        if len(cache) > 3:
+            return
+        for other in (key + 0.5, key - 0.5, key + 100, -key, 5):
+            cache.delete(other)
+            cache[other] = 1
+
+    for cache in caches:
+        for key in (5, 1, 9):
+            cache[key] = 1
+    both.ask(iterated, lambda cache: cache.iterkeys(reverse), store)
+    mine = both.mine
+
+    def between(cache: Any, key: Any) -> None:
+        cache[key + (-0.25 if reverse else 0.25)] = 1
+        cache[key + (0.25 if reverse else -0.25)] = 1
+
+    before = sorted(mine, reverse=reverse)
+    seen = iterated(mine, lambda cache: cache.iterkeys(reverse), between)
+    assert seen == sorted(set(seen), reverse=reverse) and set(before) < set(seen)
+
+
+@pytest.mark.parametrize("other", ["meta", -1, 10**15, b"b"])
+def test_other_keys_are_not_taken_for_items_without_a_gap(other: Any, tmp_path: Path) -> None:
+    def run(deque: Any) -> Any:
+        # As many as there are gaps.
+        del deque[1]
+        deque.cache[other] = "other"
+        found = [deque[place] for place in range(-5, 5)]
+        deque[-2] = "new"
+        del deque[1]
+        return found, list(deque), list(reversed(deque)), deque[2], deque.index("other")
+
+    items = [1, 2, 3, 4, 5]
+    both = Both(
+        diskcache.Deque(items, str(tmp_path / "theirs")), ours.Deque(items, tmp_path / "mine")
+    )
+    both.ask(run)
+    mine = both.mine.cache
+    assert mine.check() == []
+    mine.clear()
+    mine.push(1)
+    assert mine.check() == []
+
+
+def test_methods_do_not_call_what_a_subclass_overrides(tmp_path: Path) -> None:
+    def run(base: Any, folder: str) -> Any:
+        class Loud(base):  # type: ignore[misc]
+            def append(self, value: Any) -> None:
+                super().append(("appended", value))
+
+            appendleft = pop = popleft = extend = clear = None
+
+        deque = Loud([1, 2], folder, 4)
+        deque += [3]
+        deque.append(4)
+        deque.append(5)
+        deque.rotate(1)
+        deque.reverse()
+        deque.maxlen = 3
+        return [list(deque), list(Loud.fromcache(deque.cache, [6]))]
+
+    theirs = run(diskcache.Deque, str(tmp_path / "theirs"))
+    assert theirs[0][-1] == ("appended", 5)
+    ours.use_pickle(SECRET)
+    try:
+        assert run(ours.Deque, str(tmp_path / "mine")) == theirs
+    finally:
+        ours.use_pickle(None)
 
 
 for machine in (DequeMachine, IndexMachine):

@@ -82,6 +82,19 @@ def test_a_disk_of_the_program_s_own(tmp_path: Path) -> None:
     assert hashes[0] == hashes[1] and len(set(hashes)) == 5
 
 
+def test_a_disk_without_settings_of_its_own_takes_none(tmp_path: Path) -> None:
+    class Plain(ours.Disk):
+        pass
+
+    with pytest.raises(polycache.InvalidArgument, match="unknown setting 'disk_mark'"):
+        ours.Cache(tmp_path, disk=Plain, disk_mark="m:")
+    ours.Cache(tmp_path, disk=upper(ours.Disk), disk_mark="m:")
+    # It is kept for the other one.
+    cache = ours.Cache(tmp_path, disk=Plain)
+    with pytest.raises(polycache.InvalidArgument, match="unknown setting 'disk_mark'"):
+        cache.reset("disk_mark")
+
+
 class Nameless:
     """Reads, and is nothing else."""
 

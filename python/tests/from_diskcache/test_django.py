@@ -18,6 +18,10 @@ if not settings.configured:
     )
 
 import diskcache.djangocache  # type: ignore[import-untyped]  # noqa: E402
+from django.utils.safestring import (  # type: ignore[import-untyped]  # noqa: E402
+    SafeString,
+    mark_safe,
+)
 
 import polycache.diskcache as ours  # noqa: E402
 from polycache.diskcache.django import DjangoCache  # noqa: E402
@@ -104,6 +108,103 @@ def test_its_memoize_and_its_folders(pair: Both, clock: Time) -> None:
     with mine.read("k") as file:
         assert file.read(1) == b"x"
     assert (mine.expire(), mine.cull(), Path(mine.directory).name) == (0, 0, "mine")
+
+
+class Model:
+    """Like a model's instance, not in the type map."""
+
+
+PAGE = """
+import sys, django
+from django.conf import settings
+settings.configure(
+    ALLOWED_HOSTS=["*"], SECRET_KEY="x" * 50,
+    TEMPLATES=[{"BACKEND": "django.template.backends.django.DjangoTemplates"}],
+    CACHES={"default": {
+        "BACKEND": sys.argv[1], "LOCATION": sys.argv[2],
+        "OPTIONS": {"pickle_secret": sys.argv[3]} if len(sys.argv) > 3 else {},
+    }},
+)
+django.setup()
+from django.contrib.sessions.backends.cache import SessionStore
+from django.core.cache import cache
+from django.http import HttpResponse
+from django.template import engines
+from django.test import RequestFactory
+from django.utils.safestring import mark_safe
+from django.views.decorators.cache import cache_page
+
+calls = []
+def name():
+    calls.append(1)
+    return "<Ada>"
+template = engines["django"].from_string(
+    "{% load cache %}{% cache 60 greeting %}<b>{{ name }}</b>{% endcache %}{{ safe }}"
+)
+cache.set("safe", mark_safe("<i>"))
+cache.set("tagged", "<i>", tag=mark_safe("t"))
+for _ in range(2):
+    print(template.render({"name": name, "safe": cache.get("safe")}), len(calls))
+print(cache.get("tagged", tag=True))
+session = SessionStore()
+session["name"] = "Ada"
+session.save()
+print(dict(SessionStore(session.session_key).items()))
+view = cache_page(60)(lambda request: calls.append(1) or HttpResponse("page"))
+try:
+    for _ in range(2):
+        print(view(RequestFactory().get("/")).content, len(calls))
+except Exception as error:
+    print(type(error).__name__)
+"""
+
+
+def test_fragments_sessions_and_pages(tmp_path: Path) -> None:
+    def run(*arguments: str) -> tuple[str, str]:
+        done = subprocess.run(
+            [sys.executable, "-c", PAGE, *arguments], capture_output=True, text=True, timeout=60
+        )
+        return done.stdout, done.stderr
+
+    mine = "polycache.diskcache.DjangoCache"
+    theirs = run("diskcache.DjangoCache", str(tmp_path / "theirs"))
+    assert theirs[0].endswith("b'page' 2\nb'page' 2\n")
+    assert run(mine, str(tmp_path / "with"), SECRET) == theirs
+    # Only pages need pickle.
+    without = theirs[0].removesuffix("b'page' 2\nb'page' 2\n") + "PickleNeeded\n"
+    assert run(mine, str(tmp_path / "without")) == (without, "")
+
+
+@pytest.mark.parametrize("text", ["", "<b>", "<b>" * 1000, "ü" * 40_000])
+def test_text_that_is_marked_safe_stays_so(text: str, pair: Both, tmp_path: Path) -> None:
+    without = DjangoCache(str(tmp_path / "without"), {})
+    for cache in (pair.theirs, pair.mine, without):
+        cache.set("k", mark_safe(text))
+        cache.set("plain", text)
+        for found in (cache.get("k"), cache.pop("k")):
+            assert found == text and type(found) is SafeString
+        assert type(cache.get("plain")) is str
+        cache.cache("other")["k"] = mark_safe(text)
+        assert type(cache.cache("other")["k"]) is SafeString
+
+
+def test_an_error_names_the_option_of_django(pair: Both, tmp_path: Path) -> None:
+    without = DjangoCache(str(tmp_path / "without"), {})
+    pair.mine.set("k", {1: 2})
+    pickled = DjangoCache(pair.mine.directory, {"KEY_PREFIX": "p", "VERSION": 3})
+    for call in (
+        lambda: without.set("k", [Model()]),
+        lambda: without.add("k", [Model()]),
+        lambda: pickled.get("k"),
+        lambda: pickled.pop("k"),
+    ):
+        with pytest.raises(ours.PickleNeeded, match=r'"OPTIONS": {"pickle_secret": ') as error:
+            call()
+        assert "use_pickle" not in str(error.value)
+    with pytest.raises(ours.PickleNeeded) as error:
+        without.set("k", [Model()])
+    assert error.value.path == "$[0]"
+    assert pickled.has_key("k")
 
 
 def test_it_is_a_backend_by_its_name(tmp_path: Path) -> None:

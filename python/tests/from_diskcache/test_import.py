@@ -218,6 +218,7 @@ def test_locks_that_diskcache_has_left_are_free(tmp_path: Path) -> None:
                 pass
         diskcache.BoundedSemaphore(old, "held").acquire()
         diskcache.RLock(old, "also held").acquire()
+        diskcache.Lock(old, "held by one").acquire()
     import_directory(tmp_path / "old", tmp_path / "new", pickle_secret=SECRET)
     new = ours.Cache(tmp_path / "new", pickle_secret=SECRET)
     for key in ("RLock", "also held"):
@@ -226,6 +227,9 @@ def test_locks_that_diskcache_has_left_are_free(tmp_path: Path) -> None:
     for key in ("BoundedSemaphore", "held"):
         with ours.BoundedSemaphore(new, key):
             assert not ours.BoundedSemaphore(new, key)._try()
+    lock = ours.Lock(new, "held by one")
+    assert not lock.locked() and lock._try()
+    assert lock.locked() and not lock._try()
 
 
 def test_a_json_disk(tmp_path: Path) -> None:

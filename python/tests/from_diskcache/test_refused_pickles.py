@@ -56,7 +56,7 @@ def test_what_is_not_in_the_type_map_says_how_to_ask_for_pickle(tmp_path: Path) 
             cache["k"] = refused
         assert isinstance(error.value, polycache.UnsupportedValue)
         assert isinstance(error.value, TypeError)
-    assert error.value.path == "$[0].a.b"
+    assert error.value.path == "$.a.b" and "at $.a.b:" in str(error.value)
     with pytest.raises(diskcache.PickleNeeded, match=r"Point without pickle.*use_pickle"):
         cache[Point(1, 2)] = 1
     assert cache["k"] == "old" and len(cache) == 1
@@ -74,6 +74,32 @@ def test_values_of_the_type_map_need_no_pickle(tmp_path: Path) -> None:
         assert cache["k"] == value and type(cache["k"]) is type(value)
     cache["k"] = (1, (2, 3))
     assert cache["k"] == [1, [2, 3]]
+
+
+@pytest.mark.parametrize("value", [frozenset([1]), bytearray(b"x"), memoryview(b"x")])
+def test_a_value_does_not_come_back_as_another(value: Any, tmp_path: Path) -> None:
+    cache = diskcache.Cache(tmp_path)
+    for held in (value, [value], {"a": [1, {"b": value}]}, (value,)):
+        with pytest.raises(diskcache.PickleNeeded, match=f"{type(value).__name__} .*use_pickle"):
+            cache["k"] = held
+    assert len(cache) == 0
+    if not isinstance(value, memoryview):  # Pickle has none either.
+        pickled = diskcache.Cache(tmp_path, pickle_secret=SECRET)
+        pickled["k"] = [value]
+        assert pickled["k"] == [value] and type(pickled["k"][0]) is type(value)
+
+
+def test_a_value_is_the_cache_s_own(tmp_path: Path) -> None:
+    cache = diskcache.Cache(tmp_path)
+    inner = {"set": {1}, "list": [1]}
+    value = [inner, (1, 2)]
+    with cache.transact():
+        cache["k"] = value
+        inner["list"].append(2)  # type: ignore[attr-defined]
+        read = cache["k"]
+        assert read == [{"set": {1}, "list": [1]}, [1, 2]]  # As it is after the block.
+        read[0]["list"].append(3)
+    assert cache["k"] == [{"set": {1}, "list": [1]}, [1, 2]]
 
 
 def test_keys_of_the_type_map_come_back_as_they_were(tmp_path: Path) -> None:

@@ -56,6 +56,9 @@ __all__ = [
     "use_pickle",
 ]
 
+__version__ = "5.6.3"
+"""Of the diskcache that this stands for, for programs that ask."""
+
 if not TYPE_CHECKING:
 
     def __getattr__(name: str) -> Any:

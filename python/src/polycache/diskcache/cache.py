@@ -6,6 +6,7 @@ from typing import Any, BinaryIO, TypeVar, cast
 from .clock import timestamp
 from .constants import ENOVAL, EVICTION_POLICY, MODE_RAW
 from .memoizing import memoized
+from .plain import expires_at, plain_number
 from .queues import Queues
 from .rows import asked_for, lives
 from .store import EXPIRES, MODE, STORED, TAG, VALUE
@@ -46,7 +47,7 @@ class Cache(Queues):
         """
         code, seal = self._code(key)
         now = timestamp()
-        row = self._row(code, key, value, read, now, None if expire is None else now + expire, tag)
+        row = self._row(code, key, value, read, now, expires_at(now, expire), tag)
         with self._writing(retry) as store:
             self._put(store, code, seal, row)
             self._cull(store, now)
@@ -67,7 +68,7 @@ class Cache(Queues):
         """Stores a value if the key has none. True for one of several callers. See `set`."""
         code, seal = self._code(key)
         now = timestamp()
-        row = self._row(code, key, value, read, now, None if expire is None else now + expire, tag)
+        row = self._row(code, key, value, read, now, expires_at(now, expire), tag)
         with self._writing(retry) as store:
             old = store.row(code)
             if old is not None and lives(old, now):
@@ -86,13 +87,14 @@ class Cache(Queues):
         is no number, and what `set` raises.
         """
         code, seal = self._code(key)
+        delta = plain_number(delta)
         now = timestamp()
         with self._writing(retry) as store:
             old = store.row(code)
             if old is None or (old[EXPIRES] is not None and old[EXPIRES] < now):
                 if default is None:
                     raise KeyError(key)
-                value = default + delta
+                value = plain_number(default) + delta
                 row = self._row(code, key, value, False, now, None, None)
                 self._put(store, code, seal, row)
                 self._cull(store, now)
@@ -111,7 +113,7 @@ class Cache(Queues):
         self, key: Any, delta: float = 1, default: float | None = 0, retry: bool = False
     ) -> Any:
         """Subtracts from the key's number and returns what is left; see `incr`."""
-        return self.incr(key, -delta, default, retry)
+        return self.incr(key, -plain_number(delta), default, retry)
 
     def touch(self, key: Any, expire: float | None = None, retry: bool = False) -> bool:
         """Gives the key another expiry, in seconds from now. True when it has a value."""
@@ -122,7 +124,7 @@ class Cache(Queues):
             if old is None or not lives(old, now):
                 return False
             row = [*old]
-            row[EXPIRES] = None if expire is None else now + expire
+            row[EXPIRES] = expires_at(now, expire)
             store.replace(code, old, row)
         return True
 
@@ -140,11 +142,11 @@ class Cache(Queues):
             row = store.row(code)
             if row is None or not lives(row, timestamp()):
                 return asked_for(default, None, None, expire_time, tag)
-            value = self._fetched(store, code, row, False)
+            raw = self._unsealed(store, code, row)
             store.remove(code, row)
-        if value is ENOVAL:
+        if raw is ENOVAL:
             return asked_for(default, None, None, expire_time, tag)
-        return asked_for(value, row[EXPIRES], row[TAG], expire_time, tag)
+        return asked_for(self._loaded(row, raw, False), row[EXPIRES], row[TAG], expire_time, tag)
 
     def delete(self, key: Any, retry: bool = False) -> bool:
         """Deletes the key. True when it had a value."""

@@ -19,9 +19,10 @@ ENOVAL: Final = Constant("ENOVAL")
 UNKNOWN: Final = Constant("UNKNOWN")
 """The key of a value that is stored before its key is known."""
 
-MODE_NONE, MODE_RAW, MODE_BINARY, MODE_TEXT, MODE_PICKLE, MODE_TYPED = range(6)
+MODE_NONE, MODE_RAW, MODE_BINARY, MODE_TEXT, MODE_PICKLE, MODE_TYPED, MODE_SAFE = range(7)
 """How a value is stored. Binary and text are what diskcache would have written to a file. The last
-is not diskcache's: a value of the type map that diskcache would have pickled."""
+two are not diskcache's: a value of the type map that diskcache would have pickled, and text that
+Django has marked safe."""
 
 DEFAULT_SETTINGS: dict[str, Any] = {
     "statistics": 0,

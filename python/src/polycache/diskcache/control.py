@@ -38,12 +38,12 @@ _BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 
 class Numbers:
     """What is counted. `head` to `tail` are bounds of the places that are taken in the order of
-    insertion, and `front` to `back` those of the keys of the queue without a prefix. `due` is the
-    millisecond before which nothing expires."""
+    insertion, and `front` to `back` those of the keys of the queue without a prefix, of which there
+    are `queued`. `due` is the millisecond before which nothing expires."""
 
     NAMES = (
         "count", "size", "head", "tail", "next", "front", "back", "hits", "misses", "due",
-        "expiring",
+        "expiring", "queued",
     )  # fmt: skip
     __slots__ = NAMES
     _FORMAT = struct.Struct(f"<{len(NAMES)}q")
@@ -59,20 +59,21 @@ class Numbers:
     misses: int
     due: int
     expiring: int
+    queued: int
 
     def __init__(self, *numbers: int) -> None:
         (
             self.count, self.size, self.head, self.tail, self.next,
             self.front, self.back, self.hits, self.misses, self.due,
-            self.expiring,
-        ) = numbers or (0, 0, 1, 0, 1, 0, 0, 0, 0, 0, 0)  # fmt: skip
+            self.expiring, self.queued,
+        ) = numbers or (0, 0, 1, 0, 1, 0, 0, 0, 0, 0, 0, 0)  # fmt: skip
 
     def packed(self) -> bytes:
         """As they stand in the page."""
         return self._FORMAT.pack(
             self.count, self.size, self.head, self.tail, self.next,
             self.front, self.back, self.hits, self.misses, self.due,
-            self.expiring,
+            self.expiring, self.queued,
         )  # fmt: skip
 
     @classmethod

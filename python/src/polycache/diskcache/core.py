@@ -12,6 +12,7 @@ from .constants import (
     MODE_RAW,
     MODE_TEXT,
     UNKNOWN,
+    Constant,
 )
 from .disk import Disk, JSONDisk
 from .errors import EmptyDirWarning, Timeout, UnknownFileWarning
@@ -27,6 +28,7 @@ __all__ = [
     "MODE_TEXT",
     "UNKNOWN",
     "Cache",
+    "Constant",
     "Disk",
     "EmptyDirWarning",
     "JSONDisk",

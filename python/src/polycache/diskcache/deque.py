@@ -3,11 +3,14 @@
 import operator
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
 from typing import Any, Self, TypeVar, cast
 
 from .cache import Cache
 from .constants import ENOVAL
+from .handle import Block
 from .pickling import Secret
+from .rows import code_of
 
 T = TypeVar("T")
 _EMPTY = (None, ENOVAL)
@@ -33,7 +36,7 @@ class Deque(Sequence[T]):
     ) -> None:
         self._cache = Cache(directory, eviction_policy="none", pickle_secret=pickle_secret)
         self._maxlen = float("inf") if maxlen is None else maxlen
-        self.extend(iterable)
+        self._extend(iterable)
 
     @classmethod
     def fromcache(
@@ -43,7 +46,7 @@ class Deque(Sequence[T]):
         deque = cls.__new__(cls)
         deque._cache = cache
         deque._maxlen = float("inf") if maxlen is None else maxlen
-        deque.extend(iterable)
+        deque._extend(iterable)
         return deque
 
     @property
@@ -66,7 +69,7 @@ class Deque(Sequence[T]):
         self._maxlen = value
         with self._cache.transact(retry=True):
             while len(self._cache) > self._maxlen:
-                self.popleft()
+                self._popleft()
 
     # By place.
 
@@ -76,10 +79,13 @@ class Deque(Sequence[T]):
         if not -count <= place < count:
             raise IndexError("deque index out of range")
         numbers = self._numbers()
+        keys: Iterable[Any]
         if numbers is not None and len(numbers) == count:
-            keys: Iterable[Any] = [numbers[place]]
+            keys = [numbers[place]]
+        elif place >= 0:
+            keys = islice(self._cache.iterkeys(), place, None)
         else:
-            keys = list(self._cache.iterkeys())[place:] if place else self._cache.iterkeys()
+            keys = islice(self._cache.iterkeys(reverse=True), -place - 1, None)
         for key in keys:
             try:
                 return call(key)
@@ -90,15 +96,23 @@ class Deque(Sequence[T]):
     def _numbers(self) -> range | None:
         """The keys, when they are numbers without a gap."""
         numbers = self._cache._opened().numbers
-        if numbers.count and numbers.back - numbers.front + 1 == numbers.count:
+        # As many keys of another kind as there are gaps would look the same.
+        if numbers.count and numbers.back - numbers.front + 1 == numbers.count == numbers.queued:
             return range(numbers.front, numbers.back + 1)
         return None
 
     def _keys(self, reverse: bool = False) -> Iterator[Any]:
-        numbers = self._numbers()
-        if numbers is not None:
-            return iter(reversed(numbers) if reverse else numbers)
-        return self._cache.iterkeys(reverse)
+        last = None
+        while (numbers := self._numbers()) is not None:
+            if last is not None:  # What was added since.
+                numbers = range(numbers.start, last) if reverse else range(last + 1, numbers.stop)
+            if not numbers:
+                return
+            for last in reversed(numbers) if reverse else numbers:
+                yield last
+        after = None if last is None else code_of(last)
+        for code, seal in self._cache._sorted(reverse, after):
+            yield self._cache._key(code, seal)
 
     def __getitem__(self, index: int) -> T:  # type: ignore[override]
         value: T = self._at(index, self._cache.__getitem__)
@@ -153,7 +167,7 @@ class Deque(Sequence[T]):
     __hash__ = None  # type: ignore[assignment]
 
     def __iadd__(self, iterable: Iterable[T]) -> Self:
-        self.extend(iterable)
+        self._extend(iterable)
         return self
 
     def __iter__(self) -> Iterator[T]:
@@ -194,24 +208,24 @@ class Deque(Sequence[T]):
         with self._cache._writing():
             self._cache.push(value, retry=True)
             if len(self._cache) > self._maxlen:
-                self.popleft()
+                self._popleft()
 
     def appendleft(self, value: T) -> None:
         """Adds an item at the front."""
         with self._cache._writing():
             self._cache.push(value, side="front", retry=True)
             if len(self._cache) > self._maxlen:
-                self.pop()
+                self._pop()
 
     def extend(self, iterable: Iterable[T]) -> None:
         """Adds items at the back, one after another."""
         for value in iterable:
-            self.append(value)
+            self._append(value)
 
     def extendleft(self, iterable: Iterable[T]) -> None:
         """Adds items at the front, one after another."""
         for value in iterable:
-            self.appendleft(value)
+            self._appendleft(value)
 
     def peek(self) -> T:
         """The item at the back. Raises IndexError when there is none."""
@@ -231,6 +245,10 @@ class Deque(Sequence[T]):
 
     # Many.
 
+    def transact(self) -> Block:
+        """See `Cache.transact`; it waits for other writers."""
+        return self._cache.transact(retry=True)
+
     def clear(self) -> None:
         """Takes all items out."""
         self._cache.clear(retry=True)
@@ -247,8 +265,8 @@ class Deque(Sequence[T]):
         """Reverses the order, at once for all processes."""
         with self._cache.transact(retry=True):
             items = list(reversed(self))
-            self.clear()
-            self.extend(items)
+            self._clear()
+            self._extend(items)
 
     def rotate(self, steps: int = 1) -> None:
         """Moves so many items from the back to the front, or for a negative number from the front
@@ -261,9 +279,13 @@ class Deque(Sequence[T]):
                 return
             for _ in range(abs(steps) % count):
                 if steps > 0:
-                    self.appendleft(self.pop())
+                    self._appendleft(self._pop())
                 else:
-                    self.append(self.popleft())
+                    self._append(self._popleft())
+
+    # By these the methods call each other, so that a subclass which overrides one changes only it.
+    _append, _appendleft, _pop, _popleft = append, appendleft, pop, popleft
+    _clear, _extend = clear, extend
 
 
 def _item(pair: Any, what: str) -> Any:

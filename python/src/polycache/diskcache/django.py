@@ -4,7 +4,7 @@ CACHES = {
     "default": {
         "BACKEND": "polycache.diskcache.DjangoCache",
         "LOCATION": "/var/cache/site",
-        "OPTIONS": {"size_limit": 2**30},
+        "OPTIONS": {"size_limit": 2**30, "pickle_secret": os.environ["CACHE_SECRET"]},
     }
 }
 """
@@ -16,10 +16,13 @@ from django.core.cache.backends.base import (  # type: ignore[import-untyped]
     DEFAULT_TIMEOUT,
     BaseCache,
 )
+from django.utils.safestring import SafeString  # type: ignore[import-untyped]
 
 from .cache import Cache
-from .constants import ENOVAL
+from .constants import ENOVAL, MODE_SAFE, UNKNOWN
 from .deque import Deque
+from .disk import Disk, Stored
+from .errors import HOW_TO_PICKLE, HOW_TO_PICKLE_IN_DJANGO, PickleNeeded
 from .fanout import FanoutCache
 from .index import Index
 from .memoizing import decorator_of
@@ -28,12 +31,32 @@ from .pickling import Pickling
 F = TypeVar("F", bound=Callable[..., Any])
 
 
+class DjangoDisk(Disk):
+    """Keeps text that Django has marked safe, as templates' fragments are, without pickle, too."""
+
+    def store(self, value: Any, read: bool, key: Any = UNKNOWN) -> Stored:
+        """See `Disk.store`."""
+        if type(value) is not SafeString or self.pickling is not None:
+            return super().store(value, read, key)
+        # str(value) would be the value itself.
+        size, _, _, text = super().store(str.__str__(value), False, key)
+        return size, MODE_SAFE, None, text
+
+    def fetch(self, mode: int, filename: str | None, value: Any, read: bool) -> Any:
+        """See `Disk.fetch`."""
+        if mode == MODE_SAFE:
+            return SafeString(value)
+        return super().fetch(mode, filename, value, read)
+
+
 class DjangoCache(BaseCache):  # type: ignore[misc]
     """Django's cache operations over a `FanoutCache`, and diskcache's own.
 
     `OPTIONS` are the settings of a `Cache`, with `pickle_secret` for values that are not in the
-    type map; sessions and querysets need it. `DATABASE_TIMEOUT` is the cache's `timeout`. Without a
-    timeout of its own a value lives for Django's `TIMEOUT`.
+    type map: whole pages (`cache_page`, the cache middleware), model instances, querysets, dates,
+    lazy translations. Fragments of templates (`{% cache %}`) and sessions of JSON's types need
+    none. `DATABASE_TIMEOUT` is the cache's `timeout`. Without a timeout of its own a value lives
+    for Django's `TIMEOUT`.
     """
 
     def __init__(self, directory: str, params: dict[str, Any]) -> None:
@@ -42,7 +65,7 @@ class DjangoCache(BaseCache):  # type: ignore[misc]
             directory,
             params.get("SHARDS", 8),
             params.get("DATABASE_TIMEOUT", 0.010),
-            **params.get("OPTIONS", {}),
+            **{"disk": DjangoDisk, **params.get("OPTIONS", {})},
         )
 
     @property
@@ -77,7 +100,10 @@ class DjangoCache(BaseCache):  # type: ignore[misc]
         retry: bool = True,
     ) -> bool:
         """Stores a value if the key has none. True if it was stored."""
-        return self._cache.add(*self._timed(key, value, timeout, version), read, tag, retry)
+        try:
+            return self._cache.add(*self._timed(key, value, timeout, version), read, tag, retry)
+        except PickleNeeded as error:
+            raise _told(error) from None
 
     def get(
         self,
@@ -91,7 +117,10 @@ class DjangoCache(BaseCache):  # type: ignore[misc]
     ) -> Any:
         """The key's value, or `default`; see `Cache.get`."""
         key = self.make_key(key, version=version)
-        return self._cache.get(key, default, read, expire_time, tag, retry)
+        try:
+            return self._cache.get(key, default, read, expire_time, tag, retry)
+        except PickleNeeded as error:
+            raise _told(error) from None
 
     def read(self, key: Any, version: Any = None) -> BinaryIO:
         """A file to read the key's value from. Raises KeyError."""
@@ -108,7 +137,10 @@ class DjangoCache(BaseCache):  # type: ignore[misc]
         retry: bool = True,
     ) -> bool:
         """Stores a value; see `Cache.set`."""
-        return self._cache.set(*self._timed(key, value, timeout, version), read, tag, retry)
+        try:
+            return self._cache.set(*self._timed(key, value, timeout, version), read, tag, retry)
+        except PickleNeeded as error:
+            raise _told(error) from None
 
     def _timed(self, key: Any, value: Any, timeout: Any, version: Any) -> tuple[Any, Any, Any]:
         key = self.make_key(key, version=version)
@@ -132,7 +164,10 @@ class DjangoCache(BaseCache):  # type: ignore[misc]
     ) -> Any:
         """Deletes the key and returns its value, or `default`."""
         key = self.make_key(key, version=version)
-        return self._cache.pop(key, default, expire_time, tag, retry)
+        try:
+            return self._cache.pop(key, default, expire_time, tag, retry)
+        except PickleNeeded as error:
+            raise _told(error) from None
 
     def delete(self, key: Any, version: Any = None, retry: bool = True) -> bool:
         """Deletes the key. True when it had a value."""
@@ -227,3 +262,8 @@ class DjangoCache(BaseCache):  # type: ignore[misc]
                 self.set(key, result, timeout, version, tag=tag, retry=True)
 
         return decorator_of(self, name, typed, ignore, find, store)
+
+
+def _told(error: PickleNeeded) -> PickleNeeded:
+    """The error, naming what there is to set in a Django project."""
+    return PickleNeeded(str(error).replace(HOW_TO_PICKLE, HOW_TO_PICKLE_IN_DJANGO), error.path)

@@ -6,10 +6,17 @@ HOW_TO_PICKLE = (
     "diskcache would pickle it. Ask for pickle by name, with a secret that only your programs "
     "know: Cache(directory, pickle_secret=secret), or use_pickle(secret) once for all"
 )
+HOW_TO_PICKLE_IN_DJANGO = (
+    "diskcache would pickle it. Ask for pickle by name, with a secret that only your programs "
+    'know: "OPTIONS": {"pickle_secret": secret} beside "BACKEND" in the setting CACHES'
+)
 
 
 class Timeout(Exception):
-    """Another process or thread was writing for as long as the cache's `timeout`."""
+    """Another process or thread was writing for as long as the cache's `timeout`.
+
+    Of `evict`, `expire`, `cull` and `clear` its argument is how many entries they had removed.
+    """
 
 
 class PickleNeeded(UnsupportedValue):

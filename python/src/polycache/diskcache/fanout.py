@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Callable, Collection, Iterator
-from contextlib import AbstractContextManager
 from types import TracebackType
 from typing import Any, BinaryIO, Self, TypeVar
 from warnings import WarningMessage
@@ -13,6 +12,7 @@ from .constants import DEFAULT_SETTINGS, ENOVAL
 from .deque import Deque
 from .disk import Disk
 from .errors import Timeout
+from .handle import Block
 from .index import Index
 from .memoizing import memoized
 from .pickling import Pickling, Secret
@@ -75,7 +75,7 @@ class FanoutCache:
             return getattr(self._cache, name)
         raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
 
-    def transact(self, retry: bool = True) -> AbstractContextManager[Any]:
+    def transact(self, retry: bool = True) -> Block:
         """See `Cache.transact`; `retry` is True."""
         if not retry:
             raise AssertionError("retry must be True in FanoutCache")

@@ -2,9 +2,10 @@
 
 import os
 import warnings
-from contextlib import AbstractContextManager
+from collections.abc import Callable
+from functools import wraps
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, TypeVar, cast
 
 from ..errors import InvalidArgument
 from .constants import DEFAULT_SETTINGS, ENOVAL
@@ -14,6 +15,8 @@ from .foreign import refuse_foreign
 from .pickling import Pickling, Secret, default_pickling
 from .settings import NUMBERS, checked, least_limit, limit_of_store, resolved
 from .store import Store
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 
 class Handle:
@@ -38,8 +41,10 @@ class Handle:
     ) -> None:
         if not (isinstance(disk, type) and issubclass(disk, Disk)):
             raise ValueError("disk must subclass polycache.diskcache.Disk")
+        # One that has no settings of its own refuses them.
+        self._disk_has_settings = disk.__init__ is not Disk.__init__
         for name, value in settings.items():
-            checked(name, value, disk is not Disk)
+            checked(name, value, self._disk_has_settings)
         self._directory = resolved(directory)
         self._timeout = timeout
         self._has_secret = pickle_secret is not None
@@ -60,7 +65,7 @@ class Handle:
             name[5:]: value
             for name, value in now.items()
             # Those of another disk are kept for it.
-            if name.startswith("disk_") and (name in DEFAULT_SETTINGS or disk is not Disk)
+            if name.startswith("disk_") and (name in DEFAULT_SETTINGS or self._disk_has_settings)
         }
         self._disk = disk(self._directory, **for_disk)
         self._disk.pickling = self._pickling
@@ -91,9 +96,10 @@ class Handle:
         """Turns keys and values into what is stored."""
         return self._disk
 
-    def transact(self, retry: bool = False) -> AbstractContextManager[Any]:
+    def transact(self, retry: bool = False) -> "Block":
         """A block in which no other thread or process writes. What it changes is there for others
         when it ends, all at once for whoever is killed meanwhile, and not at all when it raises.
+        As a decorator it makes each call of a function one.
 
         Blocks may be nested; the outermost one counts. Raises `Timeout`, unless `retry`.
         """
@@ -116,15 +122,36 @@ class Handle:
                 settings = store.meta.get("settings") or {}
                 if value is ENOVAL:
                     found = settings.get(key, DEFAULT_SETTINGS.get(key))
-                    checked(key, found, not self._is_plain)
+                    checked(key, found, self._disk_has_settings)
                 else:
-                    found = checked(key, value, not self._is_plain)
+                    found = checked(key, value, self._disk_has_settings)
                     if update:
                         store.meta.set("settings", {**settings, key: found})
             if key.startswith("disk_"):
                 setattr(self._disk, key[5:], found)
-        setattr(self, key, found)
+        if key not in NUMBERS:  # Those are read from the directory each time.
+            setattr(self, key, found)
         return found
+
+    @property
+    def count(self) -> int:
+        """How many entries there are, with expired ones."""
+        return self._opened().count
+
+    @property
+    def size(self) -> int:
+        """Bytes of the entries, by an estimate."""
+        return self._opened().numbers.size
+
+    @property
+    def hits(self) -> int:
+        """Since `statistics` were enabled or reset, by all processes."""
+        return self._opened().numbers.hits
+
+    @property
+    def misses(self) -> int:
+        """Since `statistics` were enabled or reset, by all processes."""
+        return self._opened().numbers.misses
 
     def stats(self, enable: bool = True, reset: bool = False) -> tuple[int, int]:
         """Hits and misses since they were enabled or `reset`, by all processes."""
@@ -192,7 +219,7 @@ class Handle:
 
 
 class Block:
-    """`with` this, a thread writes."""
+    """`with` this, a thread writes. As a decorator it makes each call of a function a block."""
 
     __slots__ = ("_cache", "_store", "_timeout", "_together")
 
@@ -213,6 +240,15 @@ class Block:
             # Before the next thread may be in a block of its own.
             self._cache._held = None
         store.end(kind is not None)
+
+    def __call__(self, function: F) -> F:
+        @wraps(function)
+        def wrapper(*args: Any, **kwargs: Any) -> Any:
+            # Of its own, so that calls may be nested, and of several threads at once.
+            with Block(self._cache, self._timeout, self._together):
+                return function(*args, **kwargs)
+
+        return cast(F, wrapper)
 
 
 def volume_of(size: int) -> int:

@@ -3,11 +3,11 @@
 import os
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterator, MutableMapping
-from contextlib import AbstractContextManager
 from typing import Any, Self, TypeVar
 
 from .cache import Cache
 from .constants import ENOVAL
+from .handle import Block
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -148,7 +148,7 @@ class Index(MutableMapping[K, V]):
         """See `Cache.memoize`."""
         return self._cache.memoize(name, typed, ignore=ignore)
 
-    def transact(self) -> AbstractContextManager[Any]:
+    def transact(self) -> Block:
         """See `Cache.transact`; it waits for other writers."""
         return self._cache.transact(retry=True)
 

@@ -57,10 +57,10 @@ class Lock(_Held):
     def _try(self) -> bool:
         if self._cache.add(self._key, me(), expire=self._expire, tag=self._tag, retry=True):
             return True
-        if not has_died(self._cache.get(self._key, retry=True)):
+        if self._is_held():
             return False
         with self._cache.transact(retry=True):
-            if not has_died(self._cache.get(self._key, retry=True)):
+            if self._is_held():
                 return False
             self._set(me())
             return True
@@ -71,7 +71,12 @@ class Lock(_Held):
 
     def locked(self) -> bool:
         """True while someone holds it."""
-        return self._key in self._cache and not has_died(self._cache.get(self._key, retry=True))
+        return self._is_held()
+
+    def _is_held(self) -> bool:
+        holder = self._cache.get(self._key, retry=True)
+        # None is what diskcache's own lock left in a directory that was imported.
+        return holder is not None and not has_died(holder)
 
 
 class RLock(_Held):

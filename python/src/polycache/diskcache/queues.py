@@ -1,15 +1,18 @@
 """Queues, and the order of keys."""
 
-from collections.abc import Callable, Iterator
+from bisect import insort
+from collections.abc import Callable, Iterable, Iterator
+from operator import itemgetter
 from typing import Any
 
 from ..errors import InvalidArgument, InvalidKey
 from .clock import timestamp
 from .constants import ENOVAL
 from .keys import sorting
+from .plain import expires_at
 from .removing import Removing
 from .rows import asked_for, code_of
-from .store import EXPIRES, LONGEST_KEY, PLACE, TAG
+from .store import EXPIRES, LONGEST_KEY, PLACE, TAG, Store
 
 START = 500_000_000_000_000
 """The first number of a queue."""
@@ -33,7 +36,7 @@ class Queues(Removing):
         back = _is_back(side)
         key_at = _keys_of_queue(prefix)
         now = timestamp()
-        expires = None if expire is None else now + expire
+        expires = expires_at(now, expire)
         with self._writing(retry) as store:
             at = store.end_of_queue(prefix, back, lambda number: code_of(key_at(number)))
             at = START if at == 0 else at + 1 if back else at - 1
@@ -95,36 +98,41 @@ class Queues(Removing):
                 if row[EXPIRES] is not None and row[EXPIRES] < timestamp():
                     store.remove(code, row)
                     continue
-                value = self._fetched(store, code, row, False)
-                if takes or value is ENOVAL:
+                raw = self._unsealed(store, code, row)
+                if takes or raw is ENOVAL:
                     store.remove(code, row)
-                if value is not ENOVAL:
+                if raw is not ENOVAL:
                     break
-        return asked_for((key, value), row[EXPIRES], row[TAG], expire_time, tag)
+        return asked_for(
+            (key, self._loaded(row, raw, False)), row[EXPIRES], row[TAG], expire_time, tag
+        )
 
     def peekitem(
         self, last: bool = True, expire_time: bool = False, tag: bool = False, retry: bool = False
     ) -> Any:
         """The key and the value that were inserted last, or first. Raises KeyError when the cache
         is empty."""
-        # The error is raised behind it, or what had expired would stay.
+        found = None
         with self._writing(retry) as store:
             while (place := store.outermost(last)) is not None:
                 code, seal = store.place(place)
                 row = store.row(code)
                 if (
-                    row is None
-                    or row[PLACE] != place
-                    or (row[EXPIRES] is not None and row[EXPIRES] < timestamp())
+                    row is not None
+                    and row[PLACE] == place
+                    and not (row[EXPIRES] is not None and row[EXPIRES] < timestamp())
                 ):
-                    store.remove_place(place)
-                    continue
-                key = self._key(code, seal)
-                value = self._fetched(store, code, row, False)
-                if value is not ENOVAL:
-                    return asked_for((key, value), row[EXPIRES], row[TAG], expire_time, tag)
+                    raw = self._unsealed(store, code, row)
+                    if raw is not ENOVAL:
+                        found = code, seal, row, raw
+                        break
                 store.remove_place(place)
-        raise KeyError("dictionary is empty")
+        # All that may be raised is so behind the block, or what had expired would stay.
+        if found is None:
+            raise KeyError("dictionary is empty")
+        code, seal, row, raw = found
+        pair = (self._key(code, seal), self._loaded(row, raw, False))
+        return asked_for(pair, row[EXPIRES], row[TAG], expire_time, tag)
 
     def __iter__(self) -> Iterator[Any]:
         """Keys in the order of insertion, expired ones too."""
@@ -141,14 +149,46 @@ class Queues(Removing):
                 yield self._key(*entry)
 
     def iterkeys(self, reverse: bool = False) -> Iterator[Any]:
-        """Keys in their own order: numbers, text, bytes, then all others."""
+        """Keys in their own order: numbers, text, bytes, then all others; also those that are
+        stored meanwhile, if they come later in the order."""
+        return (self._key(code, seal) for code, seal in self._sorted(reverse))
+
+    def _sorted(self, reverse: bool, after: bytes | None = None) -> Iterator[tuple[bytes, Any]]:
+        """Keys as bytes with their seals, in their own order, those that come behind `after`."""
         store = self._opened()
-        entries = [entry for place in store.places() if (entry := store.place(place)) is not None]
-        entries.sort(key=lambda entry: sorting(entry[0]), reverse=reverse)
-        for code, seal in entries:
+        last = None if after is None else sorting(after)
+        seen = store.numbers.next
+        left = [(sorting(code), code, seal) for code, seal in _entries(store, store.places())]
+        left.sort(key=_order)
+        at = 0
+        while True:
+            if (new := store.numbers.next) != seen:
+                # What was stored since has places of its own.
+                for code, seal in _entries(store, range(seen, new)):
+                    insort(left, (sorting(code), code, seal), at, key=_order)
+                seen = new
+            if at == len(left):
+                return
+            place, code, seal = left.pop() if reverse else left[at]
+            at += not reverse
+            # A key that was deleted and stored again is there twice.
+            if last is not None and (place >= last if reverse else place <= last):
+                continue
             # It may be gone meanwhile.
             if store.row(code) is not None:
-                yield self._key(code, seal)
+                last = place
+                yield code, seal
+
+
+_order = itemgetter(0)
+
+
+def _entries(store: Store, places: Iterable[int]) -> Iterator[tuple[bytes, Any]]:
+    """The keys at some places, as bytes, with their seals."""
+    for place in places:
+        entry = store.place(place)
+        if entry is not None:
+            yield entry[0], entry[1]
 
 
 def _is_back(side: str) -> bool:

@@ -1,13 +1,16 @@
 """What goes: by tag, by expiry, by policy."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from random import randrange
 from typing import Any, cast
 
 from .clock import timestamp
 from .constants import EVICTION_POLICY
+from .errors import Timeout
 from .handle import volume_of
-from .rows import Rows, lives, plain_tag
+from .plain import plain_tag
+from .rows import Rows, lives
 from .store import ACCESSED, EXPIRES, PLACE, STORED, TAG, USES, Row, Store
 
 
@@ -42,7 +45,7 @@ class Removing(Rows):
             ]
             if not portion:
                 continue
-            with self._writing(retry) as store:
+            with counting(count), self._writing(retry) as store:
                 for place in portion:
                     entry = store.place(place)
                     row = None if entry is None else store.row(entry[0])
@@ -58,7 +61,7 @@ class Removing(Rows):
             return 0
         store = self._opened()
         while volume_of(store.numbers.size) > self.size_limit:
-            with self._writing(retry) as store:
+            with counting(count), self._writing(retry) as store:
                 removed = self._remove_by_policy(store, 10, timestamp())
             if removed == 0:
                 break
@@ -67,7 +70,7 @@ class Removing(Rows):
 
     def clear(self, retry: bool = False) -> int:
         """Deletes all entries, and returns how many that were."""
-        with self._writing(retry) as store:
+        with counting(0), self._writing(retry) as store:
             return store.clear()
 
     def _cull(self, store: Store, now: float) -> None:
@@ -110,6 +113,15 @@ class Removing(Rows):
             # Nothing that lives goes as long as something has expired.
             most = min(most, sum(rank == -1 for rank, _ in found))
         return sum(store.remove_place(place) for _, place in found[:most])
+
+
+@contextmanager
+def counting(removed: int) -> Iterator[None]:
+    """A `Timeout` says how many entries had been removed before."""
+    try:
+        yield
+    except Timeout:
+        raise Timeout(removed) from None
 
 
 def _sample(store: Store) -> list[int]:

@@ -1,9 +1,8 @@
 """Keys and values as rows, and back."""
 
-from copy import deepcopy
 from typing import Any, cast
 
-from ..errors import InvalidArgument, InvalidKey, UnsupportedValue
+from ..errors import InvalidKey, UnsupportedValue
 from .clock import timestamp
 from .constants import ENOVAL, EVICTION_POLICY, MODE_PICKLE, MODE_TYPED
 from .disk_space import taken
@@ -11,6 +10,7 @@ from .errors import InvalidSeal, PickleNeeded
 from .handle import Handle
 from .keys import compound_code, key_of, raw_code
 from .pickling import KEY, refused, value_of
+from .plain import own, plain_tag
 from .store import (
     ACCESSED,
     APART,
@@ -102,8 +102,16 @@ class Rows(Handle):
             if self._pickling is None:
                 raise refused("the value can only be pickled")
             stored = self._pickling.sealed(stored, value_of(code))
+        tag = plain_tag(tag)
+        if mode == MODE_TYPED:
+            size_of_value = self._weight_of(stored)
+            # It is written when the block ends, and the caller may change it before.
+            stored = own(stored)
+        else:
+            size_of_value = _text_weight(stored)
+            self._refuse_unstorable(stored)
+        self._refuse_unstorable(tag)
         size_of_row = _text_weight(tag)
-        size_of_value = self._weight_of(stored) if mode == MODE_TYPED else _text_weight(stored)
         weight = OVERHEAD if self._opened().limit <= SMALL_UNITS else OVERHEAD_OF_LARGE
         if size_of_value > LARGE:
             mode |= APART
@@ -115,11 +123,20 @@ class Rows(Handle):
         else:
             weight += self._taken(len(code))
         weight += self._taken(size_of_row)
-        return [0, mode, stored, expires, plain_tag(tag), now, now, 0, weight, size, None]
+        return [0, mode, stored, expires, tag, now, now, 0, weight, size, None]
 
     def _taken(self, size: int) -> int:
         """Bytes of the directory that so many bytes of a record take."""
         return size if size <= LARGE else taken(size, self._opened().limit)
+
+    def _refuse_unstorable(self, value: Any) -> None:
+        """Raises here what would be raised when the block ends, after the mark of `Control` was
+        set: the next writer would then look at every row."""
+        kind = type(value)
+        if kind is bytes or kind is float or kind is int or value is None:
+            return
+        if kind is not str or not value.isascii():
+            self._opened().meta._encode_arguments([value])
 
     def _weight_of(self, value: Any) -> int:
         """How many bytes the value takes, which the type map must have."""
@@ -128,14 +145,13 @@ class Rows(Handle):
         try:
             return len(self._opened().meta._encode_arguments([value]))
         except UnsupportedValue as error:
-            raise PickleNeeded(str(refused(str(error))), error.path) from None
+            # The list is ours.
+            why, path = (text.replace("$[0]", "$", 1) for text in (str(error), error.path))
+            raise PickleNeeded(str(refused(why)), path) from None
 
     def _put(self, store: Store, code: bytes, seal: bytes | None, row: Row) -> None:
         if row[MODE] & APART:
             row[VALUE] = store.put_apart(row[VALUE], row[WEIGHT])
-        elif row[MODE] == MODE_TYPED:
-            # It is written when the block ends, and the caller may change it before.
-            row[VALUE] = deepcopy(row[VALUE])
         old = store.row(code)
         if old is None:
             store.insert(code, seal, row)
@@ -159,31 +175,39 @@ class Rows(Handle):
             expires = row[EXPIRES]
             if expires is not None and expires <= timestamp():
                 return None, None
-            value = self._fetched(store, code, row, read)
-            if value is not ENOVAL:
-                return row, value
+            raw = self._unsealed(store, code, row)
+            if raw is not ENOVAL:
+                return row, self._loaded(row, raw, read)
             # The value was replaced meanwhile, or the host store lost it.
             again = store.row(code)
             if again is not None and again[VALUE] == row[VALUE]:
                 return None, None
 
-    def _fetched(self, store: Store, code: bytes, row: Row, read: bool) -> Any:
+    def _unsealed(self, store: Store, code: bytes, row: Row) -> Any:
+        """What is stored for a row's value, with a right seal, or ENOVAL; within the block that
+        removes the row. Who has not the secret removes nothing."""
         mode = row[MODE]
-        value = row[VALUE]
+        value = store.value(row)
         if mode & APART:
-            value = store.value(row)
             if value is None:
                 return ENOVAL
             mode ^= APART
         if mode == MODE_PICKLE:
             if self._pickling is None:
                 raise refused("the value was pickled")
-            value = self._pickling.opened(value, value_of(code))
-        elif mode == MODE_TYPED and store.is_mine():
-            return deepcopy(value)  # Another than the one that waits to be written.
-        elif self._is_plain and not read:
-            return value
-        return self._disk.fetch(mode, None, value, read)
+            return self._pickling.opened(value, value_of(code))
+        if mode == MODE_TYPED and store.is_mine():
+            return own(value)  # Another than the one that waits to be written.
+        return value
+
+    def _loaded(self, row: Row, raw: Any, read: bool) -> Any:
+        """The value of what `_unsealed` has found. It may raise anything: that of a class that has
+        changed, or of the program's own disk. Whoever takes the value does this after the block,
+        or the row would be there again, and in the way of all that are behind it."""
+        mode = row[MODE] & ~APART
+        if self._is_plain and not read and mode != MODE_PICKLE:
+            return raw
+        return self._disk.fetch(mode, None, raw, read)
 
 
 def _text_weight(value: Any) -> int:
@@ -213,12 +237,3 @@ def asked_for(
 def code_of(key: Any) -> bytes:
     """The bytes of a key that is a number or text."""
     return cast(bytes, raw_code(key))
-
-
-def plain_tag(tag: Any) -> Any:
-    """A tag as a database would keep it: text, bytes, a number or None."""
-    if tag is None or isinstance(tag, str | bytes | float):
-        return tag
-    if isinstance(tag, int):
-        return int(tag)
-    raise InvalidArgument(f"a tag is text, bytes, a number or None, not {tag!r:.60}")

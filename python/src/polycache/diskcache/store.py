@@ -275,7 +275,10 @@ class Store:
         """What is wrong, within a block: entries whose checksums do not agree, and rows, order and
         numbers that do not."""
         yield from self._host.check().damaged
-        rows = sum(1 for _ in self.names(b"r"))
+        rows = queued = 0
+        for name in self.names(b"r"):
+            rows += 1
+            queued += is_queued(name[1:])
         places = 0
         for name in self.names(b"o"):
             places += 1
@@ -288,6 +291,8 @@ class Store:
         lines = sum(1 for _ in self.names(b"e"))
         if lines != self._numbers.expiring:
             yield f"{lines} entries in line to expire, counted {self._numbers.expiring}"
+        if queued != self._numbers.queued:
+            yield f"{queued} keys of the queue, counted {self._numbers.queued}"
 
     def mend_now(self) -> None:
         """`mend`, at the beginning of a block."""
@@ -308,7 +313,7 @@ class Store:
         self.data.clear()
         self._numbers = Numbers(
             0, 0, self._numbers.next, self._numbers.next - 1, self._numbers.next, 0, 0,
-            self._numbers.hits, self._numbers.misses, NEVER, 0,
+            self._numbers.hits, self._numbers.misses, NEVER, 0, 0,
         )  # fmt: skip
         self._lines.reset()
         self.control.write(self._numbers)
@@ -356,6 +361,7 @@ class Store:
         self._numbers.size -= row[WEIGHT]
         self._numbers.head += row[PLACE] == self._numbers.head
         self._leave_line(row)
+        self._numbers.queued -= is_queued(code)
 
     def remove_place(self, number: int) -> bool:
         """Deletes the row at a place. False when there was none."""
@@ -367,6 +373,7 @@ class Store:
             # The host store gave the row up, or it was damaged.
             self.erase(place_name(number))
             self._numbers.count -= 1
+            self._numbers.queued -= is_queued(entry[0])
             return False
         self.remove(entry[0], row)
         return True
@@ -491,6 +498,7 @@ class Store:
         if queued is None:
             return
         prefix, number = queued
+        self._numbers.queued += prefix is None
         front, back = self.queue(prefix)
         if front == 0:
             self.set_queue(prefix, number, number)
@@ -665,6 +673,11 @@ def queued_number(code: bytes) -> tuple[str | None, int] | None:
         if 0 < number < QUEUED - 1 and len(code) <= LONGEST_KEY:
             return code[1:-16].decode(), number
     return None
+
+
+def is_queued(code: bytes) -> bool:
+    """Whether a key is of the queue without a prefix."""
+    return code[:1] == b"i" and queued_number(code) is not None
 
 
 def _walk(least: int, most: int, down: bool) -> Iterable[int]:
