@@ -10,7 +10,10 @@ import type { FetchHandler } from './response-cache.ts'
 export interface NodeHandlerOptions {
   /** Bytes of the largest body of a request, a number or text; a larger one is answered 413. Default: 1MiB. */
   readonly maxBody?: number | string
-  /** What begins the request's URL. Default: `http://` and the field Host. */
+  /**
+   * What begins the request's URL, as `https://shop.example`; its host stands in the field Host, too, whatever the client wrote there.
+   * Default: `http://` and the field Host.
+   */
   readonly origin?: string
   /** Told of what the handler throws, for which the client gets 500. Default: `console.error`. */
   readonly onError?: (error: unknown) => void
@@ -44,6 +47,7 @@ const OPTIONS: ReadonlySet<string> = new Set<keyof NodeHandlerOptions>([
   'origin',
   'onError',
 ])
+const HTTP = /^https?:\/\//i
 const HOST = /^(?:[\w.-]+|\[[0-9A-Fa-f:.]+\])(?::[0-9]+)?$/
 
 /**
@@ -63,6 +67,8 @@ export function nodeHandler(
   checkNames(options, OPTIONS)
   if (typeof handler !== 'function') throw new InvalidArgument('the handler is a function')
   const { origin, onError = console.error } = options
+  if (origin !== undefined && !(HTTP.test(origin) && URL.canParse(origin)))
+    throw new InvalidArgument('origin is a URL, as https://shop.example')
   const maxBody = bytes(options.maxBody ?? '1MiB', 'maxBody')
   return async (incoming, outgoing) => {
     try {
@@ -89,6 +95,8 @@ async function requestOf(
   for (let at = 0; at < rawHeaders.length; at += 2)
     headers.append(rawHeaders[at], rawHeaders[at + 1])
   const url = urlOf(incoming, origin)
+  // An answer is stored under the URL: a handler that uses the field must find nothing else in it.
+  if (origin !== undefined) headers.set('host', new URL(origin).host)
   if (method === 'GET' || method === 'HEAD') return new Request(url, { method, headers })
   if (method === 'TRACE' || method === 'CONNECT')
     throw new HttpProblem(405, `${method} is not answered here.`)
@@ -99,11 +107,13 @@ async function requestOf(
 /** @throws HttpProblem */
 function urlOf({ url = '/', headers }: IncomingLike, origin: string | undefined): string {
   const host = headers.host ?? ''
-  if (origin === undefined && !HOST.test(host))
+  const before = origin ?? `http://${host}`
+  // `URL` also looks at the port's size and at addresses.
+  if (origin === undefined && !(HOST.test(host) && URL.canParse(before)))
     throw new HttpProblem(400, 'The field Host is not a host with a port or without.')
   // A client of a proxy writes a whole URL; whose host it names is not ours to follow.
   const path = /^[a-z][a-z0-9+.-]*:\/\/[^/?#]*(.*)$/i.exec(url)?.[1] ?? url
-  return (origin ?? `http://${host}`) + (path.startsWith('/') ? path : `/${path}`)
+  return before + (path.startsWith('/') ? path : `/${path}`)
 }
 
 /** @throws HttpProblem */
