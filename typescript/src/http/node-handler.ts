@@ -2,6 +2,7 @@
 import { InvalidArgument } from '../errors.ts'
 import { checkNames } from '../option-names.ts'
 import { bytes } from '../size.ts'
+import { type Before, withThoseBefore } from './fields-before.ts'
 import { write } from './node.ts'
 import { HttpProblem, problemOf } from './problem.ts'
 import type { FetchHandler } from './response-cache.ts'
@@ -29,7 +30,7 @@ export interface IncomingLike extends AsyncIterable<Uint8Array> {
 }
 
 /** A response of node:http, as it is written here. */
-export interface OutgoingLike {
+export interface OutgoingLike extends Before {
   readonly destroyed: boolean
   readonly headersSent: boolean
   writeHead(status: number, headers: string[]): unknown
@@ -137,7 +138,7 @@ async function writeResponse(
 ): Promise<void> {
   const list: string[] = []
   for (const [name, value] of response.headers) list.push(name, value)
-  outgoing.writeHead(response.status, list)
+  outgoing.writeHead(response.status, withThoseBefore(list, outgoing))
   if (response.body === null || isHead) {
     await response.body?.cancel()
     outgoing.end()
