@@ -9,6 +9,7 @@ import {
   type FastifyRequestLike,
   replyWith,
 } from './fastify.ts'
+import { joinedVary } from './fields-before.ts'
 import { answerNode, type NodeRequest, type NodeResponse, write } from './node.ts'
 import { policyOf, type RespondOptions } from './policy.ts'
 import { HttpProblem, problemAnswer, problemOf } from './problem.ts'
@@ -63,6 +64,7 @@ export interface Endpoint {
   elysia(context: {
     readonly request: Request
     readonly params?: object
+    readonly set?: { readonly headers: { readonly vary?: string | number } }
   }): Response | Promise<Response>
 }
 
@@ -126,7 +128,17 @@ export function endpoint(source: Source, options: EndpointOptions = {}): Endpoin
   return {
     fetch: (request) => web(request, paramsOf((request as { params?: unknown }).params)),
     hono: ({ req }) => web(req.raw, req.param()),
-    elysia: ({ request, params }) => web(request, paramsOf(params)),
+    elysia({ request, params, set }) {
+      const made = web(request, paramsOf(params))
+      const vary = set?.headers.vary
+      if (vary === undefined) return made
+      // Elysia drops what was set where the answer has the field.
+      const join = (response: Response) => {
+        response.headers.set('vary', joinedVary(vary, response.headers.get('vary') ?? ''))
+        return response
+      }
+      return made instanceof Promise ? made.then(join) : join(made)
+    },
     node: (request, response) => node(request, request.params, (made) => write(response, made)),
     fastify(request, reply) {
       const deliver = (made: Answer) => replyWith(request, reply, made)
@@ -137,7 +149,9 @@ export function endpoint(source: Source, options: EndpointOptions = {}): Endpoin
       const headers = reply.getHeaders()
       for (const name in headers) {
         const value = headers[name]
-        if (value !== undefined) raw.setHeader(name, value)
+        if (value === undefined) continue
+        const before = name === 'vary' ? raw.getHeader(name) : undefined
+        raw.setHeader(name, before === undefined ? value : joinedVary(before, String(value)))
       }
       reply.hijack()
       return node(request.raw, request.params, (made) => write(raw, made))

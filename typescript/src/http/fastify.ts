@@ -2,6 +2,7 @@
 import { Readable } from 'node:stream'
 import type { Answer } from './answer.ts'
 import type { Served } from './endpoint.ts'
+import { type Before, joinedVary } from './fields-before.ts'
 import { Pieces } from './frame.ts'
 import { answerNode, type NodeRequest, type NodeResponse } from './node.ts'
 import { policyOf, type RespondOptions } from './policy.ts'
@@ -12,7 +13,7 @@ export interface FastifyRequestLike {
 }
 
 /** What is asked of a reply; Fastify's has it. */
-export interface FastifyReplyLike {
+export interface FastifyReplyLike extends Before {
   code(status: number): unknown
   headers(fields: Record<string, string>): unknown
   send(payload?: unknown): unknown
@@ -57,7 +58,11 @@ export function replyWith<R extends FastifyReplyLike>(
   { status, fields, body }: Answer,
 ): R {
   reply.code(status)
-  reply.headers(fields.record)
+  const { record } = fields
+  const vary = reply.getHeader('vary')
+  reply.headers(record)
+  if (vary !== undefined && record.vary !== undefined)
+    reply.headers({ vary: joinedVary(vary, record.vary) })
   if (body instanceof Pieces) reply.send(body.copy())
   // Fastify would tell that the content has 0 bytes, which is not so; of a stream it tells nothing.
   else if (body === undefined && request.raw.method === 'HEAD') reply.send(Readable.from([]))

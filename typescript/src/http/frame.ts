@@ -66,7 +66,7 @@ export class Pieces {
   }
 
   /** In one piece of its own. */
-  copy(): Buffer {
+  copy(): Buffer<ArrayBuffer> {
     return Buffer.from(this.joined())
   }
 }

@@ -2,6 +2,7 @@
 import type { Duration } from '../duration.ts'
 import { InvalidArgument } from '../errors.ts'
 import { checkNames } from '../option-names.ts'
+import { Begun } from './next-begun.ts'
 import { revalidated, type Tags, verdict } from './next-tags.ts'
 import { type NextValue, plain, revived } from './next-values.ts'
 
@@ -102,23 +103,23 @@ export function nextCacheHandler(
   const tagsNow = () => cache.getOrSet<Tags>(TAGS, fresh, { ttl: null })
 
   return class implements NextCacheHandler {
+    readonly #begun = new Begun()
+
     async get(key: string, context: NextGetContext = {}): Promise<NextEntry | null> {
       const found = await cache.get(ENTRY + key)
-      if (!isStored(found)) return null
-      const tags = [...found.tags, ...(context.tags ?? []), ...(context.softTags ?? [])]
+      // There has to be a time since which revalidations are known before an entry is made.
+      const known = await tagsNow()
       const now = clock()
-      const said = verdict(await tagsNow(), tags, found.lastModified, now)
-      if (said === 'gone') return null
-      const entry = entryOf(found)
-      return said === 'stale' ? stale(entry, context, now) : entry
+      const entry = isStored(found) ? entryFor(found, known, context, now) : null
+      if (entry === null || isDue(entry, context, now)) this.#begun.note(key, now)
+      return entry
     }
 
     async set(key: string, value: NextValue | null, context: NextSetContext = {}): Promise<void> {
-      // There has to be a time since which revalidations are known before this entry is made.
       await tagsNow()
       const { cacheControl } = context
       const stored: Stored = {
-        lastModified: clock(),
+        lastModified: this.#begun.take(key, clock()),
         tags: tagsOf(value, context),
         value: value === null ? null : plain(value),
         ...(cacheControl !== undefined && { cacheControl: known(cacheControl) }),
@@ -150,6 +151,20 @@ function isStored(value: unknown): value is Stored {
   return typeof lastModified === 'number' && Array.isArray(tags)
 }
 
+/** What Next gets, or null where a tag says that it is gone. */
+function entryFor(
+  found: Stored,
+  known: Tags,
+  context: NextGetContext,
+  now: number,
+): NextEntry | null {
+  const tags = [...found.tags, ...(context.tags ?? []), ...(context.softTags ?? [])]
+  const said = verdict(known, tags, found.lastModified, now)
+  if (said === 'gone') return null
+  const entry = entryOf(found)
+  return said === 'stale' ? stale(entry, context, now) : entry
+}
+
 function entryOf({ lastModified, value, cacheControl }: Stored): NextEntry {
   return {
     lastModified,
@@ -170,11 +185,22 @@ function known({ revalidate, expire }: NextCacheControl): NextCacheControl {
   return expire === undefined ? { revalidate } : { revalidate, expire }
 }
 
+/** After how many seconds Next makes an entry anew. */
+function secondsOf({ cacheControl, value }: NextEntry, context: NextGetContext) {
+  const own = context.revalidate || (value?.revalidate as number | false | undefined)
+  return cacheControl === undefined ? own : cacheControl.revalidate
+}
+
+/** Whether Next serves an entry and makes a new one behind it; it looks at the clock a little later. */
+function isDue(entry: NextEntry, context: NextGetContext, now: number): boolean {
+  const seconds = secondsOf(entry, context)
+  return typeof seconds === 'number' && entry.lastModified + seconds * 1000 <= now + 1000
+}
+
 /** The entry as one whose time to be revalidated has come: Next serves it, and makes a new one behind it. */
 function stale(entry: NextEntry, context: NextGetContext, now: number): NextEntry | null {
-  const { cacheControl, value } = entry
-  const own = context.revalidate || (value?.revalidate as number | false | undefined)
-  const seconds = cacheControl === undefined ? own : cacheControl.revalidate
+  const { cacheControl } = entry
+  const seconds = secondsOf(entry, context)
   if (cacheControl === undefined && typeof seconds !== 'number') return null
   // One that is never revalidated by time is, this once, after a second.
   const after = typeof seconds === 'number' ? seconds : 1

@@ -1,6 +1,7 @@
 /** Answers written to the response of node:http, Express, Connect and node:http2's compatible API. */
 import { type Answer, answer, type Selectable } from './answer.ts'
 import type { Served } from './endpoint.ts'
+import { type Before, withThoseBefore } from './fields-before.ts'
 import { Pieces } from './frame.ts'
 import { type Policy, policyOf, type RespondOptions } from './policy.ts'
 
@@ -11,7 +12,7 @@ export interface NodeRequest {
 }
 
 /** What is asked of a response; `ServerResponse` of node:http and Express' response have it. */
-export interface NodeResponse {
+export interface NodeResponse extends Before {
   writeHead(status: number, headers: string[]): unknown
   write(chunk: Uint8Array): unknown
   end(chunk?: Uint8Array | string): unknown
@@ -20,7 +21,7 @@ export interface NodeResponse {
 }
 
 /**
- * Sends the answer to a request, as `Representation.respond` makes it, with the fields that `setHeader` set before. It is
+ * Sends the answer to a request, as `Representation.respond` makes it, with the fields that `setHeader` set before; Vary is joined. It is
  * written at once, unless a variant has to be compressed first; then the promise says when.
  */
 export function send(
@@ -49,11 +50,9 @@ export function answerNode(
 
 /** Writes an answer. A client that has gone is no error: node:http drops what is written for it. */
 export function write(response: NodeResponse, { status, fields, body, length }: Answer): void {
-  const list = fields.list as string[]
-  response.writeHead(
-    status,
-    length === undefined ? list : [...list, 'content-length', String(length)],
-  )
+  const list =
+    length === undefined ? fields.list : [...fields.list, 'content-length', String(length)]
+  response.writeHead(status, withThoseBefore(list, response))
   if (body instanceof Pieces) {
     response.cork()
     response.write(body.frame.fixed)

@@ -26,7 +26,8 @@ function part(text: string | null): string {
 
 /**
  * The request as a handler sees it whose answer may be stored: a GET with only those fields that belong to the key or are
- * covered. Conditions, ranges and codings are not its business.
+ * covered, and the URL's Host: that of the request may be another one, which is not in the key. Conditions, ranges and codings are
+ * not its business.
  */
 export function seenBy(request: Request, keyed: ReadonlySet<string>): Request {
   const headers = new Headers()
@@ -34,8 +35,7 @@ export function seenBy(request: Request, keyed: ReadonlySet<string>): Request {
     const value = NEVER.has(name) ? null : request.headers.get(name)
     if (value !== null) headers.set(name, value)
   }
-  const host = request.headers.get('host')
-  if (host !== null) headers.set('host', host)
+  if (!keyed.has('host')) headers.set('host', new URL(request.url).host)
   return new Request(request.url, { headers })
 }
 

@@ -47,13 +47,36 @@ function content(bytes: Uint8Array): Uint8Array<ArrayBuffer> | Blob {
   return blob
 }
 
-/** An answer as a Response, which copies the body's bytes where the run time cannot share them (Fetch, "extract a body"). */
+const BUNS_OWN = /^function Response\(\) \{\s*\[native code\]\s*\}$/
+let seen: unknown
+let seenCopies = false
+
+/**
+ * Whether a Response copies the bytes that it is given, as Fetch has it ("extract a body"). Only Bun's own is known to: who puts
+ * another in its place, whenever they do, may keep a reference and send the bytes later, as Hono's server for Node does.
+ */
+function copies(): boolean {
+  if (seen !== Response) {
+    seen = Response
+    seenCopies = 'Bun' in globalThis && BUNS_OWN.test(Function.prototype.toString.call(Response))
+  }
+  return seenCopies
+}
+
+/** An answer as a Response. */
 export function toResponse({ status, fields, body, length }: Answer): Response {
   const { record } = fields
-  if (body === undefined) {
-    const headers = length === undefined ? record : { ...record, 'content-length': String(length) }
-    return new Response(null, { status, headers })
-  }
-  const bytes = body instanceof Pieces ? (body.joined() as Uint8Array<ArrayBuffer>) : content(body)
-  return new Response(bytes, { status, headers: record })
+  if (body === undefined) return new Response(null, { status, headers: withLength(record, length) })
+  if (!(body instanceof Pieces)) return new Response(content(body), { status, headers: record })
+  // Bun tells the length itself.
+  if (copies())
+    return new Response(body.joined() as Uint8Array<ArrayBuffer>, { status, headers: record })
+  return new Response(body.copy(), { status, headers: withLength(record, length) })
+}
+
+function withLength(
+  record: Readonly<Record<string, string>>,
+  length: number | undefined,
+): Record<string, string> {
+  return length === undefined ? record : { ...record, 'content-length': String(length) }
 }

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { type NextCacheHandler, nextCacheHandler } from '../../src/http/index.ts'
+import { Begun } from '../../src/http/next-begun.ts'
 import type { NextValue } from '../../src/http/next-values.ts'
 import { Cache, InvalidArgument } from '../../src/index.ts'
 
@@ -65,6 +66,50 @@ describe.each(['memory', 'directory'])('in a cache in %s', (tier) => {
     await one.set('hash', FETCH, { fetchCache: true, tags: ['posts'] })
     now += 1000
   }
+
+  test('what was read before a revalidation is not current after it', async () => {
+    const FOREVER = { cacheControl: { revalidate: false as const } }
+    const IN_A_MINUTE = { expire: 60 }
+    // Not found, made anew by time, and made anew behind a stale one.
+    for (const begin of [
+      async () => undefined,
+      async () => {
+        await one.set('/a', PAGE, CONTROL)
+        now += 61_000
+      },
+      async () => {
+        await one.set('/a', PAGE, CONTROL)
+        now += 10
+        await one.revalidateTag('posts', IN_A_MINUTE)
+      },
+    ]) {
+      await begin()
+      await one.get('/a', FOR_PAGE)
+      now += 20
+      await other.revalidateTag('posts')
+      now += 20
+      await one.set('/a', { ...PAGE, html: 'old' }, FOREVER)
+      expect(await other.get('/a', FOR_PAGE)).toBeNull()
+
+      now += 20
+      await one.get('/a', FOR_PAGE)
+      now += 20
+      await one.set('/a', { ...PAGE, html: 'new' }, FOREVER)
+      expect((await other.get('/a', FOR_PAGE))?.value?.html).toBe('new')
+    }
+  })
+
+  test('two that make the same both count from when the first began', async () => {
+    await one.get('/a', FOR_PAGE)
+    now += 20
+    await other.revalidateTag('posts')
+    now += 20
+    await one.get('/a', FOR_PAGE)
+    await one.set('/a', { ...PAGE, html: 'old' }, CONTROL)
+    expect(await other.get('/a', FOR_PAGE)).toBeNull()
+    await one.set('/a', { ...PAGE, html: 'new' }, CONTROL)
+    expect((await other.get('/a', FOR_PAGE))?.value?.html).toBe('new')
+  })
 
   test('what one has set, another gets, as Next has made it', async () => {
     await setAll()
@@ -179,4 +224,13 @@ describe.each(['memory', 'directory'])('in a cache in %s', (tier) => {
 test('refuses what is no cache, and unknown options', () => {
   expect(() => nextCacheHandler({} as never)).toThrow(InvalidArgument)
   expect(() => nextCacheHandler(new Cache(), { colour: 1 } as never)).toThrow(InvalidArgument)
+})
+
+test('times of what is never stored are forgotten, in number and after a while', () => {
+  const begun = new Begun()
+  for (let at = 0; at < 3000; at++) begun.note(`/${at}`, at)
+  expect([begun.take('/0', 5000), begun.take('/2999', 5000)]).toEqual([5000, 2999])
+  for (let at = 0; at < 3000; at++) begun.note('/a', at)
+  expect([begun.take('/a', 5000), begun.take('/a', 5000)]).toEqual([2000, 2001])
+  expect(begun.take('/a', 700_000)).toBe(700_000)
 })

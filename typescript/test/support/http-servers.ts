@@ -1,6 +1,7 @@
 /** The servers that an endpoint is mounted in: each framework on a free port of this machine. */
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { createAdaptorServer } from '@hono/node-server'
 import { Elysia } from 'elysia'
 import express from 'express'
 import fastify from 'fastify'
@@ -43,6 +44,24 @@ async function served(fetch: Fetch): Promise<Listening> {
   return { port: server.port, close: () => server.stop(true) }
 }
 
+/** The run time's own, which Hono's server for Node puts others in the place of. */
+const OWN = ['Request', 'Response'].map((name) => [
+  name,
+  Object.getOwnPropertyDescriptor(globalThis, name)!,
+]) as [string, PropertyDescriptor][]
+
+/** Its Response keeps a reference to the bytes that it is given, and sends them later where a middleware has waited. */
+async function servedByHonoOnNode(fetch: Fetch): Promise<Listening> {
+  const { port, close } = await listening(createAdaptorServer({ fetch }) as Server)
+  return {
+    port,
+    async close() {
+      await close()
+      for (const [name, property] of OWN) Object.defineProperty(globalThis, name, property)
+    },
+  }
+}
+
 /** What mounts an endpoint for every path and method. Those of the Web's Request need Bun to listen. */
 export const SERVERS: Readonly<Record<string, (endpoint: Endpoint) => Promise<Listening>>> = {
   'node:http': (endpoint) => listening(createServer(endpoint.node)),
@@ -71,6 +90,15 @@ export const SERVERS: Readonly<Record<string, (endpoint: Endpoint) => Promise<Li
     app.post('/*', endpoint.fastifyRaw)
     await app.listen({ port: 0, host: '127.0.0.1' })
     return { port: (app.server.address() as AddressInfo).port, close: () => app.close() }
+  },
+  'Hono on node:http': (endpoint) => {
+    const app = new Hono()
+    app.use(async (_, next) => {
+      await next()
+      await new Promise((resolve) => setImmediate(resolve))
+    })
+    app.all('*', endpoint.hono)
+    return servedByHonoOnNode(app.fetch)
   },
   ...(bun !== undefined && {
     'Bun.serve': (endpoint: Endpoint) => served(endpoint.fetch),
