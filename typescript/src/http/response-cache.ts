@@ -1,4 +1,5 @@
 /** A cache for a handler's own answers: shared, so it never gives one user's private answer to another. */
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { randomUUID } from 'node:crypto'
 import { type Duration, milliseconds } from '../duration.ts'
 import { InvalidArgument } from '../errors.ts'
@@ -115,7 +116,8 @@ type Made =
  * - Stored are complete answers to GET that say how long they are fresh (or `ttl` does), without Set-Cookie, `private`, `no-store` and
  *   `no-cache`, whose Vary names only what is in the key. HEAD, conditions and Accept-Encoding are answered from them.
  * - For an answer that may be stored, the handler sees only those request fields that belong to the key or are `covered`. So it
- *   cannot make the answer of anything else. Where its answer cannot be stored after all, it is asked once more, with all fields.
+ *   cannot make the answer of anything else. Nor does it see what the request's code keeps in an `AsyncLocalStorage`: it runs in the
+ *   context in which the cache was made. Where its answer cannot be stored after all, it is asked once more, with all fields and there.
  * - Of all callers of this machine one asks the handler, by `cache.getOrSet`.
  * - A request that is not GET or HEAD passes; if it succeeds, the answers of its URL are forgotten (RFC 9111 4.4).
  * - Where the cache fails, the handler answers.
@@ -149,6 +151,8 @@ class ResponseCache {
   readonly #onError: (error: unknown) => void
   readonly #now: () => number
   readonly #handOut: HandedOut
+  /** Runs a function in the asynchronous context in which the cache was made. */
+  readonly #outside: <T>(run: () => T) => T
   /** Keys that this process fetches anew behind stale answers. */
   readonly #refreshing: Set<string> = new Set()
 
@@ -169,6 +173,7 @@ class ResponseCache {
     this.#onError = options.onError ?? console.error
     this.#now = options.clock ?? Date.now
     this.#handOut = answersOf(options, this.#now)
+    this.#outside = contextOf()
   }
 
   async answer(request: Request): Promise<Response> {
@@ -377,8 +382,12 @@ class ResponseCache {
     return made
   }
 
-  /** Asks the handler as one who knows only what belongs to the key. */
-  async #make(request: Request): Promise<Made> {
+  /** Asks the handler as one who knows only what belongs to the key. Its body may be made while it is read, so that is done there, too. */
+  #make(request: Request): Promise<Made> {
+    return this.#outside(() => this.#made(request))
+  }
+
+  async #made(request: Request): Promise<Made> {
     try {
       const response = await this.#handler(seenBy(request, this.#keyed))
       const { status, headers } = response
@@ -406,6 +415,12 @@ class ResponseCache {
     if (!isEntry(entry)) return { ms: 1 }
     return { ms: Math.max(1, usefulUntil(entry) - this.#now()) }
   }
+}
+
+/** Some run times have `node:async_hooks` without snapshots; there the caller's context is seen. */
+function contextOf(): <T>(run: () => T) => T {
+  const { snapshot } = AsyncLocalStorage as Partial<typeof AsyncLocalStorage>
+  return snapshot === undefined ? (run) => run() : AsyncLocalStorage.snapshot()
 }
 
 function isFailure(made: Made): boolean {

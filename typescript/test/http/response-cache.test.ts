@@ -1,4 +1,5 @@
 /** A response cache with many callers at once, bodies that are too large or break off, and under node:http. */
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, beforeEach, expect, test } from 'vitest'
@@ -95,6 +96,40 @@ test.each([[[]], [['accept-language']]])(
     expect(await after.text()).toBe('2')
   },
 )
+
+test('an answer that is stored is made outside of the context of its caller', async () => {
+  const user = new AsyncLocalStorage<string>()
+  let now = 0
+  const handler = (request: Request) => {
+    const seen = () => `for ${user.getStore()}`
+    const path = new URL(request.url).pathname
+    const control = path === '/own' ? 'private' : 'max-age=1, stale-while-revalidate=1'
+    const headers = { 'cache-control': control, 'x-user': seen() }
+    // Called by who reads the body.
+    const body = new ReadableStream({
+      pull(controller) {
+        controller.enqueue(Buffer.from(seen()))
+        controller.close()
+      },
+    })
+    return new Response(body, { headers })
+  }
+  const answer = responseCache(cache, handler, { clock: () => now })
+  const asked = (path: string, name: string) =>
+    user.run(name, async () => {
+      const response = await answer(ask({}, path))
+      return [response.headers.get('x-user'), await response.text()]
+    })
+  const nobody = ['for undefined', 'for undefined']
+  expect(await asked('/', 'ada')).toEqual(nobody)
+  expect(await asked('/', 'bob')).toEqual(nobody)
+  // Behind a stale answer, and in place of one that may not be served.
+  for (const later of [1500, 3500]) {
+    now = later
+    expect([await asked('/', 'cyd'), await asked('/', 'dan')]).toEqual([nobody, nobody])
+  }
+  expect(await asked('/own', 'ada')).toEqual(['for ada', 'for ada'])
+})
 
 test('a key of your own, and undefined for what is not cached', async () => {
   let asked = 0
