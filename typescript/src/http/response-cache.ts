@@ -97,12 +97,15 @@ const AT_MOST = { ms: 86_400_000 }
 /** How long a key passes by whose answer could not be stored: callers do not queue for what each has to ask for itself. */
 const PASS = 10_000
 const PASS_AFTER_FAILURE = 1000
-/** What is loaded anew lies here for those who wait for it. */
+/** Behind a key and before the version of what may not be served: what is loaded in its place lies here for those who found the same. */
 const AGAIN = '#again'
 const AGAIN_FOR = { ms: 1000 }
 /** Before a key without the values of fields: what is written there when its answers are forgotten. */
 const CHANGED = 'changed '
 const SAFE: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'TRACE'])
+
+/** What stands under a key. */
+type Versioned = { readonly value: unknown; readonly version: bigint }
 
 /** What a handler brought: an answer that is stored, or one that is for its own caller alone. */
 type Made =
@@ -195,10 +198,10 @@ class ResponseCache {
     if ('pass' in found) {
       return now < found.until
         ? this.#pass(request, found.pass)
-        : this.#stale(key, request, undefined)
+        : this.#stale(base, key, request)
     }
     if (now < found.freshUntil) return this.#handOut(key, found, request, 'hit')
-    if (now >= found.revalidateUntil) return this.#stale(key, request, found)
+    if (now >= found.revalidateUntil) return this.#stale(base, key, request)
     this.#refresh(key, request)
     return this.#handOut(key, found, request, 'hit; detail=stale-while-revalidate')
   }
@@ -237,7 +240,7 @@ class ResponseCache {
   /** Forgets the answers of a key for all values of the fields in it, of which a walk through the cache tells. */
   async #forget(base: string): Promise<void> {
     if (this.#vary.length === 0) {
-      await Promise.all([this.#cache.delete(base), this.#cache.delete(base + AGAIN)])
+      await this.#cache.delete(base)
       return
     }
     // Loads under way have no entry yet that the walk could find: they look at this before and after.
@@ -302,12 +305,25 @@ class ResponseCache {
   }
 
   /** Fetches anew what is there and may not be served; a stale answer stands in for a handler that fails. */
-  async #stale(key: string, request: Request, stale: StoredAnswer | undefined): Promise<Response> {
+  async #stale(base: string, key: string, request: Request): Promise<Response> {
     const refused = onlyIfCached(request)
     if (refused !== undefined) return refused
     if (request.method === 'HEAD') return this.#pass(request, 'method')
+    let before: Versioned | undefined
+    try {
+      before = await this.#cache.entry(key)
+    } catch (error) {
+      return this.#withoutCache(request, error)
+    }
+    // Deleted since it was found, or replaced by what may be served.
+    if (before === undefined || this.#isCurrent(before.value))
+      return this.#missed(base, key, request)
+    const { value, version } = before
+    const stale = isAnswer(value) ? value : undefined
+    // Only those share the load who found the same: who comes after it finds what it stored.
+    const again = `${key}${AGAIN}${version}`
     const { made, loaded, error } = await this.#loaded(async (load) => ({
-      loaded: await this.#cache.getOrSet(key + AGAIN, () => load(this.#replace(key, request)), {
+      loaded: await this.#cache.getOrSet(again, () => load(this.#replace(key, before, request)), {
         ttl: AGAIN_FOR,
       }),
     }))
@@ -319,6 +335,10 @@ class ResponseCache {
     if (!isFailure(made) || !this.#standsIn(stale)) return this.#brought(key, request, made)
     if ('error' in made) this.#onError(made.error)
     return this.#handOut(key, stale, request, 'hit; detail=stale-if-error')
+  }
+
+  #isCurrent(value: unknown): boolean {
+    return isEntry(value) && this.#now() < ('pass' in value ? value.until : value.freshUntil)
   }
 
   #standsIn(stale: StoredAnswer | undefined): stale is StoredAnswer {
@@ -363,7 +383,10 @@ class ResponseCache {
     const lease = this.#cache.lease(key)
     if (!(await lease.acquire(false))) return
     try {
-      const made = await this.#replace(key, request)
+      const before = await this.#cache.entry(key)
+      // Deleted since it was found: what is made now could not be stored.
+      if (before === undefined) return
+      const made = await this.#replace(key, before, request)
       if ('response' in made) await made.response.body?.cancel()
       if ('error' in made) throw made.error
     } finally {
@@ -372,10 +395,9 @@ class ResponseCache {
   }
 
   /** Asks the handler, and replaces what is stored by what it brings; a failure leaves it. Who deletes it meanwhile wins. */
-  async #replace(key: string, request: Request): Promise<Made> {
-    const before = await this.#cache.entry(key)
+  async #replace(key: string, before: Versioned, request: Request): Promise<Made> {
     const made = await this.#make(request)
-    if (before === undefined || (isFailure(made) && isAnswer(before.value))) return made
+    if (isFailure(made) && isAnswer(before.value)) return made
     const entry = this.#entryOf(made)
     const ttl = this.#remaining(entry)
     await this.#cache.compareAndSet(key, before.version, entry, { ttl }).catch(this.#onError)
@@ -427,7 +449,7 @@ function isFailure(made: Made): boolean {
   return 'reason' in made && (made.reason === 'failed' || made.reason === 'server-error')
 }
 
-function isAnswer(value: unknown): boolean {
+function isAnswer(value: unknown): value is StoredAnswer {
   return isEntry(value) && !('pass' in value)
 }
 

@@ -97,6 +97,38 @@ test.each([[[]], [['accept-language']]])(
   },
 )
 
+test.each([[[]], [['accept-language']]])(
+  'a POST ends a load in place of a stale answer, with the fields %j in the key',
+  async (vary) => {
+    let version = 0
+    let gate = Promise.resolve()
+    let asked = 0
+    const handler = async ({ method }: Request) => {
+      asked++
+      const read = method === 'POST' ? version++ : version
+      if (method === 'GET') await gate
+      return new Response(String(read), {
+        headers: { 'cache-control': 'max-age=0, stale-if-error=60' },
+      })
+    }
+    const answer = responseCache(cache, handler, { vary })
+    const got = async () => (await answer(ask())).text()
+    expect(await got()).toBe('0')
+    let go = () => {}
+    gate = new Promise((resolve) => {
+      go = resolve
+    })
+    const before = got()
+    while (asked < 2) await new Promise((resolve) => setImmediate(resolve))
+    await answer(new Request('http://test.example/', { method: 'POST' }))
+    gate = Promise.resolve()
+    expect(await got()).toBe('1')
+    go()
+    expect(await before).toBe('0')
+    expect(await got()).toBe('1')
+  },
+)
+
 test('an answer that is stored is made outside of the context of its caller', async () => {
   const user = new AsyncLocalStorage<string>()
   let now = 0
