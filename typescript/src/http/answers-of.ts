@@ -32,6 +32,7 @@ const MOST = 2 ** 25
 /** Hands out answers; the representations of those used last are kept, so that each variant is compressed once. */
 export function answersOf(
   options: Pick<RespondOptions, 'codings' | 'compressFrom'> & { readonly cacheStatus?: boolean },
+  keyed: readonly string[],
   clock: () => number,
 ): HandedOut {
   const { cacheStatus = true, codings, compressFrom } = options
@@ -70,7 +71,7 @@ export function answersOf(
     const { representation, policies } = keptOf(key, stored)
     let policy = policies.get(status)
     if (policy === undefined) {
-      policy = policyFor(stored, base, cacheStatus ? status : undefined)
+      policy = policyFor(stored, base, keyed, cacheStatus ? status : undefined)
       policies.set(status, policy)
     }
     if (stored.status !== 200) return other(stored, policy, request, clock())
@@ -95,15 +96,22 @@ export function answersOf(
   return Object.assign(handOut, { tell })
 }
 
-/** The stored fields, as a policy has them; those of the content are the representation's. */
-function policyFor(stored: StoredAnswer, base: Policy, status: string | undefined): Policy {
+/** The stored fields, as a policy has them; those of the content are the representation's. `keyed` are fields that it was chosen by. */
+function policyFor(
+  stored: StoredAnswer,
+  base: Policy,
+  keyed: readonly string[],
+  status: string | undefined,
+): Policy {
   const always: string[] = []
-  const vary = new Set(base.codings.length > 0 ? ['accept-encoding'] : [])
+  const vary = new Set<string>()
   for (const [name, value] of stored.fields) {
     if (name === 'vary') for (const one of value.split(',')) vary.add(one.trim().toLowerCase())
     else if (name !== 'content-type') always.push(name, value)
   }
+  for (const name of keyed) vary.add(name)
   vary.delete('')
+  if (base.codings.length > 0) vary.add('accept-encoding')
   if (vary.size > 0) always.push('vary', [...vary].join(', '))
   if (status !== undefined) always.push('cache-status', `polycache; ${status}`)
   return { ...base, always }

@@ -175,7 +175,7 @@ class ResponseCache {
     this.#maxBody = bytes(options.maxBody ?? '1MiB', 'maxBody')
     this.#onError = options.onError ?? console.error
     this.#now = options.clock ?? Date.now
-    this.#handOut = answersOf(options, this.#now)
+    this.#handOut = answersOf(options, this.#vary, this.#now)
     this.#outside = contextOf()
   }
 

@@ -104,6 +104,7 @@ fn policy(settings: &Settings, stored: &StoredAnswer, status: &str) -> Policy {
     let said = stored.fields.get_all(header::VARY).iter();
     let names = said.flat_map(|field| field.as_bytes().split(|byte| *byte == b','));
     let names = names.filter_map(|name| HeaderName::from_bytes(name.trim_ascii()).ok());
+    let names = names.chain(settings.vary.iter().cloned());
     let text = HeaderValue::try_from(format!("polycache; {status}"));
     if let (true, Ok(text)) = (settings.cache_status, text) {
         always.insert(CACHE_STATUS, text);

@@ -79,9 +79,9 @@ class HandedOut:
         settings = self._settings
         always = [field for field in stored.fields if field[0] not in ("content-type", "vary")]
         said = dict(stored.fields).get("vary", "").split(",")
-        vary = dict.fromkeys(["accept-encoding"] if settings.policy.codings else [])
-        vary.update(dict.fromkeys(name.strip().lower() for name in said))
-        vary.pop("", None)
+        coded = ("accept-encoding",) if settings.policy.codings else ()
+        names = (*(name.strip().lower() for name in said), *settings.vary, *coded)
+        vary = dict.fromkeys(name for name in names if name)
         if vary:
             always.append(("vary", ", ".join(vary)))
         if settings.cache_status:

@@ -63,7 +63,8 @@ module Polycache
         def policy(stored, status)
           always = fields(stored)
           said = always.delete("vary").to_s.split(",").map { |name| name.strip.downcase }
-          vary = (@settings.policy.codings.any? ? ["accept-encoding"] : []) | (said - [""])
+          coded = @settings.policy.codings.any? ? ["accept-encoding"] : []
+          vary = (said - [""]) | @settings.vary | coded
           always.delete("content-type")
           always["vary"] = vary.join(", ") if vary.any?
           always["cache-status"] = "polycache; #{status}" if @settings.cache_status?
