@@ -196,9 +196,7 @@ class ResponseCache {
     if (!isEntry(found)) return this.#missed(base, key, request)
     const now = this.#now()
     if ('pass' in found) {
-      return now < found.until
-        ? this.#pass(request, found.pass)
-        : this.#stale(base, key, request)
+      return now < found.until ? this.#pass(request, found.pass) : this.#stale(base, key, request)
     }
     if (now < found.freshUntil) return this.#handOut(key, found, request, 'hit')
     if (now >= found.revalidateUntil) return this.#stale(base, key, request)
@@ -212,7 +210,8 @@ class ResponseCache {
       (name) => headers.has(name) && !this.#keyed.has(name),
     )
     if (secret !== undefined) return secret
-    if (headers.has('upgrade')) return 'upgrade'
+    const single = ['upgrade', 'if-match', 'if-unmodified-since'].find((name) => headers.has(name))
+    if (single !== undefined) return single
     return directivesOf(headers.get('cache-control')).has('no-store')
       ? 'request-no-store'
       : undefined

@@ -157,8 +157,14 @@ where
                 return Some(why);
             }
         }
-        if headers.contains_key(header::UPGRADE) {
-            return Some("upgrade");
+        for (name, why) in [
+            (header::UPGRADE, "upgrade"),
+            (header::IF_MATCH, "if-match"),
+            (header::IF_UNMODIFIED_SINCE, "if-unmodified-since"),
+        ] {
+            if headers.contains_key(name) {
+                return Some(why);
+            }
         }
         Directives::of(headers)
             .has("no-store")

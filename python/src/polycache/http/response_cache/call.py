@@ -219,8 +219,9 @@ class Call:
         for name in ("authorization", "cookie"):
             if name in fields and name not in self._settings.keyed:
                 return name
-        if "upgrade" in fields:
-            return "upgrade"
+        for name in ("upgrade", "if-match", "if-unmodified-since"):
+            if name in fields:
+                return name
         asks = directives_of(fields.get("cache-control"))
         return "request-no-store" if "no-store" in asks else None
 

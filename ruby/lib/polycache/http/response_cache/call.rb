@@ -71,7 +71,9 @@ module Polycache
             @fields.key?(name) && !@settings.keyed.include?(name)
           end
           return secret if secret
-          return "upgrade" if @fields.key?("upgrade")
+
+          single = %w[upgrade if-match if-unmodified-since].find { |name| @fields.key?(name) }
+          return single if single
 
           "request-no-store" if asks?("no-store")
         end
