@@ -20,14 +20,18 @@ export interface HandedOut {
 
 /** A stored answer whose compressed variants are kept. */
 interface Kept {
+  /** What `size` counts of it: grows with its variants. */
+  weight: number
   readonly made: number
   readonly etag: string
   readonly representation: Representation
   readonly policies: Map<string, Policy>
 }
 
-/** Most bytes of bodies that are kept with their variants. */
+/** Most bytes that are kept, of keys and of bodies with their variants. */
 const MOST = 2 ** 25
+/** What one costs beside these, about. */
+const EACH = 256
 
 /** Hands out answers; the representations of those used last are kept, so that each variant is compressed once. */
 export function answersOf(
@@ -43,6 +47,19 @@ export function answersOf(
   const kept = new Map<string, Kept>()
   let size = 0
 
+  /** Counts what was made of one that is kept, and lets those go that were used longest ago. */
+  const weigh = (key: string, one: Kept) => {
+    if (kept.get(key) !== one) return
+    const weight = EACH + key.length + one.representation.held
+    size += weight - one.weight
+    one.weight = weight
+    for (const [oldest, old] of kept) {
+      if (size <= MOST) break
+      kept.delete(oldest)
+      size -= old.weight
+    }
+  }
+
   const keptOf = (key: string, stored: StoredAnswer): Kept => {
     const known = kept.get(key)
     if (known?.made === stored.made && known.etag === stored.etag) {
@@ -50,31 +67,29 @@ export function answersOf(
       kept.set(key, known)
       return known
     }
-    if (known !== undefined) size -= known.representation.size
+    if (known !== undefined) size -= known.weight
     kept.delete(key)
     const { body, made, etag, fields } = stored
     const contentType = fields.find(([name]) => name === 'content-type')?.[1] ?? ''
     const representation = new Representation(body, { contentType, storedAt: made, etag, clock })
-    const one = { made, etag, representation, policies: new Map<string, Policy>() }
+    const one = { weight: 0, made, etag, representation, policies: new Map<string, Policy>() }
     if (body.length > MOST) return one
     kept.set(key, one)
-    size += body.length
-    for (const [oldest, { representation: old }] of kept) {
-      if (size <= MOST) break
-      kept.delete(oldest)
-      size -= old.size
-    }
+    weigh(key, one)
     return one
   }
 
   const handOut = (key: string, stored: StoredAnswer, request: Request, status: string) => {
-    const { representation, policies } = keptOf(key, stored)
+    const told = cacheStatus ? status : undefined
+    if (stored.status !== 200)
+      return other(stored, policyFor(stored, base, keyed, told), request, clock())
+    const one = keptOf(key, stored)
+    const { representation, policies } = one
     let policy = policies.get(status)
     if (policy === undefined) {
-      policy = policyFor(stored, base, keyed, cacheStatus ? status : undefined)
+      policy = policyFor(stored, base, keyed, told)
       policies.set(status, policy)
     }
-    if (stored.status !== 200) return other(stored, policy, request, clock())
     const { headers } = request
     const made = answer(
       representation,
@@ -84,7 +99,11 @@ export function answersOf(
       headers.get('if-none-match'),
       headers.get('accept-encoding'),
     )
-    return made instanceof Promise ? made.then(toResponse) : toResponse(made)
+    if (!(made instanceof Promise)) return toResponse(made)
+    return made.then((compressed) => {
+      weigh(key, one)
+      return toResponse(compressed)
+    })
   }
 
   const tell = (response: Response, status: string) => {

@@ -79,6 +79,15 @@ export class Representation implements Selectable {
     return this.#identity.bytes.length
   }
 
+  /** Number of bytes that it holds, with the variants that were made. */
+  get held(): number {
+    const made = [...this.#variants.values()]
+    return made.reduce(
+      (sum, one) => sum + (one instanceof Variant ? one.bytes.length : 0),
+      this.size,
+    )
+  }
+
   /** The entity tag of the bytes, a strong one unless you gave another (RFC 9110 8.8.3). A compressed variant has another one. */
   get etag(): string {
     return this.#identity.etag
