@@ -228,12 +228,18 @@ class ResponseCache {
     const refused = onlyIfCached(request)
     if (refused !== undefined) return refused
     const response = await this.#handler(request)
-    const given =
-      SAFE.has(request.method) || response.status >= 400 ? undefined : this.#keyOf(request)
-    // The handler's change was made, whatever became of the answers.
-    if (given !== undefined)
-      await this.#forget(keyOf(given, request, undefined)).catch(this.#onError)
+    if (!SAFE.has(request.method) && response.status < 400) await this.#forgetGiven(request)
     return this.#handOut.tell(response, `fwd=${why === 'method' ? why : `bypass; detail=${why}`}`)
+  }
+
+  /** The handler's change was made, whatever becomes of the answers. */
+  async #forgetGiven(request: Request): Promise<void> {
+    try {
+      const given = this.#keyOf(request)
+      if (given !== undefined) await this.#forget(keyOf(given, request, undefined))
+    } catch (error) {
+      this.#onError(error)
+    }
   }
 
   /** Forgets the answers of a key for all values of the fields in it, of which a walk through the cache tells. */

@@ -177,6 +177,16 @@ test('a key of your own, and undefined for what is not cached', async () => {
   expect([await body('/live'), await body('/live')]).toEqual(['1', '2'])
 })
 
+test('a key that throws loses no answer to a change that was made', async () => {
+  const errors: unknown[] = []
+  const key = ({ url }: Request) => new URL(url).searchParams.get('id')!.toLowerCase()
+  const options = { key, onError: (error: unknown) => errors.push(error) }
+  const answer = responseCache(cache, () => new Response('made', { status: 201 }), options)
+  const response = await answer(new Request('http://test.example/', { method: 'POST' }))
+  expect([response.status, await response.text()]).toEqual([201, 'made'])
+  expect(errors).toEqual([expect.any(TypeError)])
+})
+
 test('a body without a length that is too large streams through, and is not stored', async () => {
   let asked = 0
   const handler = () => {
