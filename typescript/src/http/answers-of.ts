@@ -1,5 +1,6 @@
 /** Answers to requests, of what is stored. */
 import { answer } from './answer.ts'
+import { directivesOf } from './directives.ts'
 import { Fields } from './fields.ts'
 import { type Policy, policyOf, type RespondOptions } from './policy.ts'
 import { Representation } from './representation.ts'
@@ -69,8 +70,8 @@ export function answersOf(
     }
     if (known !== undefined) size -= known.weight
     kept.delete(key)
-    const { body, made, etag, fields } = stored
-    const contentType = fields.find(([name]) => name === 'content-type')?.[1] ?? ''
+    const { body, made, etag } = stored
+    const contentType = fieldOf(stored, 'content-type') ?? ''
     const representation = new Representation(body, { contentType, storedAt: made, etag, clock })
     const one = { weight: 0, made, etag, representation, policies: new Map<string, Policy>() }
     if (body.length > MOST) return one
@@ -124,16 +125,23 @@ function policyFor(
 ): Policy {
   const always: string[] = []
   const vary = new Set<string>()
+  // RFC 9111 5.2.2.6.
+  const mayTransform = !directivesOf(fieldOf(stored, 'cache-control')).has('no-transform')
+  const codings = mayTransform ? base.codings : []
   for (const [name, value] of stored.fields) {
     if (name === 'vary') for (const one of value.split(',')) vary.add(one.trim().toLowerCase())
     else if (name !== 'content-type') always.push(name, value)
   }
   for (const name of keyed) vary.add(name)
   vary.delete('')
-  if (base.codings.length > 0) vary.add('accept-encoding')
+  if (codings.length > 0) vary.add('accept-encoding')
   if (vary.size > 0) always.push('vary', [...vary].join(', '))
   if (status !== undefined) always.push('cache-status', `polycache; ${status}`)
-  return { ...base, always }
+  return { ...base, codings, always }
+}
+
+function fieldOf({ fields }: StoredAnswer, wanted: string): string | null {
+  return fields.find(([name]) => name === wanted)?.[1] ?? null
 }
 
 /** An answer with another status has no conditions (RFC 9110 13.2.1). */

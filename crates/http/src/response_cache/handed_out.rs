@@ -1,5 +1,6 @@
 //! Answers to requests, of what is stored.
 
+use super::directives::Directives;
 use super::stored_answer::StoredAnswer;
 use super::Settings;
 use crate::{Answer, Policy, Representation};
@@ -109,7 +110,12 @@ fn policy(settings: &Settings, stored: &StoredAnswer, status: &str) -> Policy {
     if let (true, Ok(text)) = (settings.cache_status, text) {
         always.insert(CACHE_STATUS, text);
     }
-    settings.policy.with_fields(always, names.collect())
+    let policy = settings.policy.with_fields(always, names.collect());
+    // RFC 9111 5.2.2.6.
+    if Directives::of(&stored.fields).has("no-transform") {
+        return policy.codings([]);
+    }
+    policy
 }
 
 /// An answer with another status has no conditions (RFC 9110 13.2.1).
