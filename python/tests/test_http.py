@@ -20,6 +20,7 @@ from polycache.http import (
     Policy,
     Representation,
     StreamRange,
+    compressed_types,
     problem_of,
     stream_range,
 )
@@ -47,7 +48,10 @@ def test_cases(case: dict[str, Any]) -> None:
     content = given.get("text") or json.dumps("x" * given.get("repeat", 2000))
     ago = given.get("stored_seconds_ago")
     representation = Representation(
-        content.encode(), stored_at=None if ago is None else NOW - ago, clock=lambda: NOW
+        content.encode(),
+        given.get("content_type", "application/json"),
+        stored_at=None if ago is None else NOW - ago,
+        clock=lambda: NOW,
     )
     names = {
         "etag": representation.etag,
@@ -79,6 +83,16 @@ def test_cases(case: dict[str, Any]) -> None:
         assert json.loads(answer.body)["status"] == expected["status"]
     else:
         assert decoded(answer) == content.encode()
+
+
+def test_compressed_types_are_those_of_the_specification() -> None:
+    spec = json.loads((SPEC.parent / "compressed-types.json").read_text())
+    assert sorted(compressed_types.TYPES) == spec["types"]
+    assert sorted(compressed_types.FAMILIES) == spec["families"]
+    for media in (*spec["types"], *(f"{family}/x-any" for family in spec["families"])):
+        assert compressed_types.is_compressed(media), media
+    for media in spec["others"]:
+        assert not compressed_types.is_compressed(media), media
 
 
 def test_fields_around_a_value() -> None:

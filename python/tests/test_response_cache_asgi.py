@@ -162,6 +162,40 @@ async def test_a_post_ends_a_load_under_way(store: AsyncCache, vary: list[str]) 
     assert (after.body, after.cache_status) == (b"2", "fwd=miss; stored")
 
 
+@pytest.mark.parametrize("vary", [[], ["accept-language"]])
+async def test_a_post_ends_a_load_in_place_of_a_stale_answer(
+    store: AsyncCache, vary: list[str]
+) -> None:
+    version, asked, holds = 1, 0, asyncio.Event()
+    gate = asyncio.Event()
+    gate.set()
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        nonlocal version, asked
+        if scope["method"] == "POST":
+            version += 1
+        read = version
+        asked += 1
+        if scope["method"] == "GET" and not gate.is_set():
+            gate.set()
+            await holds.wait()
+        await send(start(200, {"cache-control": "max-age=0, stale-if-error=60"}))
+        await send({"type": "http.response.body", "body": str(read).encode()})
+
+    cached = ResponseCache(app, store, vary=vary)
+    assert (await ask_asgi(cached, Asked())).body == b"1"
+    gate.clear()
+    before = asyncio.ensure_future(ask_asgi(cached, Asked()))
+    while asked < 2:
+        await asyncio.sleep(0)
+    await ask_asgi(cached, Asked("POST"))
+    assert (await ask_asgi(cached, Asked())).body == b"2"
+    holds.set()
+    assert (await before).body == b"1"
+    after = await ask_asgi(cached, Asked())
+    assert (after.body, after.cache_status) == (b"2", "fwd=miss; stored")
+
+
 class Failing:
     """A cache of which some methods fail, or wait."""
 

@@ -25,6 +25,7 @@ pub mod axum;
 mod cache_control;
 mod coding;
 mod composite;
+mod compressed_types;
 mod entity_tag;
 mod envelope;
 mod error;

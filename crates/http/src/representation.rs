@@ -1,6 +1,7 @@
 //! Bytes that are served over HTTP.
 
 use crate::accept_encoding::{choose, Choice};
+use crate::compressed_types::is_compressed;
 use crate::entity_tag::is_entity_tag;
 use crate::envelope::Envelope;
 use crate::variant::{list, Variant};
@@ -205,8 +206,9 @@ impl Representation {
         request: &HeaderMap,
         policy: &Policy,
     ) -> Result<Option<Coding>, Problem> {
-        let is_small = self.bytes().len() < policy.least();
-        coding_for(method, request, policy.all_codings(), is_small)
+        let is_plain =
+            self.bytes().len() < policy.least() || is_compressed(&self.inner.content_type);
+        coding_for(method, request, policy.all_codings(), is_plain)
     }
 
     pub(crate) fn content_type(&self) -> &HeaderValue {

@@ -34,6 +34,7 @@ struct Case {
 struct Content {
     text: Option<String>,
     repeat: Option<usize>,
+    content_type: Option<String>,
     stored_seconds_ago: Option<f64>,
 }
 
@@ -69,7 +70,9 @@ async fn run(case: &Case) {
     let repeat = case.value.repeat.unwrap_or(2000);
     let text = case.value.text.clone();
     let bytes = text.unwrap_or_else(|| format!("\"{}\"", "x".repeat(repeat)));
-    let mut one = Representation::json(bytes.clone()).clock(|| NOW);
+    let content_type = case.value.content_type.as_deref();
+    let content_type = HeaderValue::from_str(content_type.unwrap_or("application/json")).unwrap();
+    let mut one = Representation::new(bytes.clone().into(), content_type).clock(|| NOW);
     if let Some(ago) = case.value.stored_seconds_ago {
         one = one.stored_at(NOW - (ago * 1000.0) as u64);
     }

@@ -264,6 +264,51 @@ async fn a_post_ends_a_load_under_way() {
 }
 
 #[tokio::test]
+async fn a_post_ends_a_load_in_place_of_a_stale_answer() {
+    for vary in [vec![], vec![ACCEPT_LANGUAGE]] {
+        let version = Arc::new(AtomicUsize::new(1));
+        let (go, gate) = watch::channel(true);
+        let known = version.clone();
+        let handler = Handler::new(move |request: Request<Body>| {
+            let (mut gate, version) = (gate.clone(), known.clone());
+            async move {
+                if request.method() == Method::POST {
+                    version.fetch_add(1, Ordering::Relaxed);
+                    return Ok(Response::new(Body::from("done")));
+                }
+                let read = version.load(Ordering::Relaxed);
+                // Those of after it do not wait.
+                if read == 1 {
+                    let _ = gate.wait_for(|goes| *goes).await;
+                }
+                let control = "max-age=0, stale-if-error=60";
+                Ok(said(read.to_string(), control))
+            }
+        });
+        let cache = ResponseCache::new(memory()).vary(vary);
+        let ask = || async {
+            let asking = asking(&cache, &handler, request("/", &[]));
+            asking.await.unwrap().unwrap()
+        };
+        assert_eq!(ask().await.2, b"1");
+        go.send(false).unwrap();
+        let before = asking(&cache, &handler, request("/", &[]));
+        while handler.asked() < 2 {
+            yield_now().await;
+        }
+        let mut post = request("/", &[]);
+        *post.method_mut() = Method::POST;
+        asking(&cache, &handler, post).await.unwrap().unwrap();
+        assert_eq!(ask().await.2, b"2");
+        go.send(true).unwrap();
+        assert_eq!(before.await.unwrap().unwrap().2, b"1");
+        let (_, fields, body) = ask().await;
+        assert_eq!(status(&fields), "polycache; fwd=miss; stored");
+        assert_eq!(body, b"2");
+    }
+}
+
+#[tokio::test]
 async fn a_key_of_your_own_and_none_for_what_is_not_cached() {
     let counted = AtomicUsize::new(0);
     let handler = Handler::at_once(move |_| {

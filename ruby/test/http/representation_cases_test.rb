@@ -13,13 +13,25 @@ class RepresentationCasesTest < Minitest::Test
     define_method("test_#{one["name"]}") { run_case(one) }
   end
 
+  def test_compressed_types_are_those_of_the_specification
+    spec = JSON.parse(File.read(File.expand_path("../compressed-types.json", FILE)))
+    types = HTTP.send(:const_get, :CompressedTypes)
+
+    assert_equal [spec["types"], spec["families"]], [types::TYPES, types::FAMILIES]
+    (spec["types"] + spec["families"].map { |family| "#{family}/x-any" }).each do |type|
+      assert types.include?(type), type
+    end
+    spec["others"].each { |type| refute types.include?(type), type }
+  end
+
   def run_case(one)
     value = one.fetch("value", {})
     expected = one.fetch("expect")
     bytes = value["text"] || JSON.generate("x" * value.fetch("repeat", 2000))
     ago = value["stored_seconds_ago"]
     representation = HTTP::Representation.new(
-      bytes, stored_at: ago && Time.at((NOW / 1000) - ago), clock: -> { NOW }
+      bytes, content_type: value.fetch("content_type", "application/json"),
+             stored_at: ago && Time.at((NOW / 1000) - ago), clock: -> { NOW }
     )
     names = names_of(representation)
     fields = one["request"].fetch("headers", {}).transform_values { |text| fill(text, names) }

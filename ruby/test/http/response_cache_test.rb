@@ -125,6 +125,38 @@ class ResponseCacheTest < Minitest::Test
     end
   end
 
+  def test_a_post_ends_a_load_in_place_of_a_stale_answer
+    [[], ["accept-language"]].each do |vary|
+      version = 1
+      held = nil
+      app = lambda do |env|
+        version += 1 if env["REQUEST_METHOD"] == "POST"
+        answer = page(version.to_s, { "cache-control" => "max-age=0, stale-if-error=60" })
+        if held && env["REQUEST_METHOD"] == "GET"
+          waits = held
+          held = nil
+          waits.call(env)
+        end
+        answer
+      end
+      app = cached(app, @cache, vary: vary)
+      target = "/#{vary.size}"
+      get(app, target: target)
+      waits = held = Held.new { nil }
+      before = Thread.new { get(app, target: target) }
+      waits.wait_until_asked
+      get(app, method: "POST", target: target)
+
+      assert_equal "2", get(app, target: target).body
+      waits.go
+
+      assert_equal "1", before.value.body
+      after = get(app, target: target)
+
+      assert_equal ["2", "fwd=miss; stored"], [after.body, after.cache_status]
+    end
+  end
+
   # A cache of which some methods do something else.
   class Odd < BasicObject
     def initialize(cache, **methods)

@@ -24,6 +24,8 @@ export type Field = string | null | undefined
 export interface Selectable {
   /** Bytes of it without a coding. */
   readonly size: number
+  /** Whether its bytes are compressed already, so that a coding would only cost time. */
+  readonly isCompressed: boolean
   /** What a client gets that accepts this coding; at once if it is there. */
   select(coding: Coding | 'identity', policy: Policy): Selected | Promise<Selected>
   /** The codings in which it can be had, of those of the policy. */
@@ -59,7 +61,7 @@ export function answer(
   const coding = chooseCoding(
     acceptEncoding,
     subject.codings(policy),
-    subject.size < policy.compressFrom,
+    subject.size < policy.compressFrom || subject.isCompressed,
   )
   if (coding === undefined) return problemAnswer(406, method)
   const selected = subject.select(coding, policy)

@@ -1,5 +1,6 @@
 /** Answers to requests, of what is stored. */
 import { answer } from './answer.ts'
+import { directivesOf } from './directives.ts'
 import { Fields } from './fields.ts'
 import { type Policy, policyOf, type RespondOptions } from './policy.ts'
 import { Representation } from './representation.ts'
@@ -20,18 +21,23 @@ export interface HandedOut {
 
 /** A stored answer whose compressed variants are kept. */
 interface Kept {
+  /** What `size` counts of it: grows with its variants. */
+  weight: number
   readonly made: number
   readonly etag: string
   readonly representation: Representation
   readonly policies: Map<string, Policy>
 }
 
-/** Most bytes of bodies that are kept with their variants. */
+/** Most bytes that are kept, of keys and of bodies with their variants. */
 const MOST = 2 ** 25
+/** What one costs beside these, about. */
+const EACH = 256
 
 /** Hands out answers; the representations of those used last are kept, so that each variant is compressed once. */
 export function answersOf(
   options: Pick<RespondOptions, 'codings' | 'compressFrom'> & { readonly cacheStatus?: boolean },
+  keyed: readonly string[],
   clock: () => number,
 ): HandedOut {
   const { cacheStatus = true, codings, compressFrom } = options
@@ -42,6 +48,19 @@ export function answersOf(
   const kept = new Map<string, Kept>()
   let size = 0
 
+  /** Counts what was made of one that is kept, and lets those go that were used longest ago. */
+  const weigh = (key: string, one: Kept) => {
+    if (kept.get(key) !== one) return
+    const weight = EACH + key.length + one.representation.held
+    size += weight - one.weight
+    one.weight = weight
+    for (const [oldest, old] of kept) {
+      if (size <= MOST) break
+      kept.delete(oldest)
+      size -= old.weight
+    }
+  }
+
   const keptOf = (key: string, stored: StoredAnswer): Kept => {
     const known = kept.get(key)
     if (known?.made === stored.made && known.etag === stored.etag) {
@@ -49,31 +68,29 @@ export function answersOf(
       kept.set(key, known)
       return known
     }
-    if (known !== undefined) size -= known.representation.size
+    if (known !== undefined) size -= known.weight
     kept.delete(key)
-    const { body, made, etag, fields } = stored
-    const contentType = fields.find(([name]) => name === 'content-type')?.[1] ?? ''
+    const { body, made, etag } = stored
+    const contentType = fieldOf(stored, 'content-type') ?? ''
     const representation = new Representation(body, { contentType, storedAt: made, etag, clock })
-    const one = { made, etag, representation, policies: new Map<string, Policy>() }
+    const one = { weight: 0, made, etag, representation, policies: new Map<string, Policy>() }
     if (body.length > MOST) return one
     kept.set(key, one)
-    size += body.length
-    for (const [oldest, { representation: old }] of kept) {
-      if (size <= MOST) break
-      kept.delete(oldest)
-      size -= old.size
-    }
+    weigh(key, one)
     return one
   }
 
   const handOut = (key: string, stored: StoredAnswer, request: Request, status: string) => {
-    const { representation, policies } = keptOf(key, stored)
+    const told = cacheStatus ? status : undefined
+    if (stored.status !== 200)
+      return other(stored, policyFor(stored, base, keyed, told), request, clock())
+    const one = keptOf(key, stored)
+    const { representation, policies } = one
     let policy = policies.get(status)
     if (policy === undefined) {
-      policy = policyFor(stored, base, cacheStatus ? status : undefined)
+      policy = policyFor(stored, base, keyed, told)
       policies.set(status, policy)
     }
-    if (stored.status !== 200) return other(stored, policy, request, clock())
     const { headers } = request
     const made = answer(
       representation,
@@ -83,7 +100,11 @@ export function answersOf(
       headers.get('if-none-match'),
       headers.get('accept-encoding'),
     )
-    return made instanceof Promise ? made.then(toResponse) : toResponse(made)
+    if (!(made instanceof Promise)) return toResponse(made)
+    return made.then((compressed) => {
+      weigh(key, one)
+      return toResponse(compressed)
+    })
   }
 
   const tell = (response: Response, status: string) => {
@@ -95,18 +116,32 @@ export function answersOf(
   return Object.assign(handOut, { tell })
 }
 
-/** The stored fields, as a policy has them; those of the content are the representation's. */
-function policyFor(stored: StoredAnswer, base: Policy, status: string | undefined): Policy {
+/** The stored fields, as a policy has them; those of the content are the representation's. `keyed` are fields that it was chosen by. */
+function policyFor(
+  stored: StoredAnswer,
+  base: Policy,
+  keyed: readonly string[],
+  status: string | undefined,
+): Policy {
   const always: string[] = []
-  const vary = new Set(base.codings.length > 0 ? ['accept-encoding'] : [])
+  const vary = new Set<string>()
+  // RFC 9111 5.2.2.6.
+  const mayTransform = !directivesOf(fieldOf(stored, 'cache-control')).has('no-transform')
+  const codings = mayTransform ? base.codings : []
   for (const [name, value] of stored.fields) {
     if (name === 'vary') for (const one of value.split(',')) vary.add(one.trim().toLowerCase())
     else if (name !== 'content-type') always.push(name, value)
   }
+  for (const name of keyed) vary.add(name)
   vary.delete('')
+  if (codings.length > 0) vary.add('accept-encoding')
   if (vary.size > 0) always.push('vary', [...vary].join(', '))
   if (status !== undefined) always.push('cache-status', `polycache; ${status}`)
-  return { ...base, always }
+  return { ...base, codings, always }
+}
+
+function fieldOf({ fields }: StoredAnswer, wanted: string): string | null {
+  return fields.find(([name]) => name === wanted)?.[1] ?? null
 }
 
 /** An answer with another status has no conditions (RFC 9110 13.2.1). */

@@ -24,6 +24,8 @@ const NONE: readonly Coding[] = []
 
 /** `{"value":<bytes>,...}`: what `Representation.within` makes. */
 export class Composite implements Selectable {
+  /** It is JSON. */
+  readonly isCompressed = false
   readonly #of: Representation
   readonly #envelope: Envelope
   readonly #tail: string

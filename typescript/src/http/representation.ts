@@ -4,6 +4,7 @@ import { checkNames } from '../option-names.ts'
 import type { Selectable, Selected } from './answer.ts'
 import { CODINGS, type Coding, compress } from './codings.ts'
 import { Composite, type WithinOptions } from './composite.ts'
+import { isCompressed } from './compressed-types.ts'
 import { isEntityTag } from './entity-tag.ts'
 import { Envelope } from './envelope.ts'
 import { jsonOfFields } from './fields-json.ts'
@@ -53,6 +54,7 @@ export class Representation implements Selectable {
   readonly #variants: Map<Coding, Variant | Promise<Variant>> = new Map()
   readonly #clock: () => number
   #envelope: Envelope | undefined
+  #isCompressed: boolean | undefined
 
   /** @throws InvalidArgument */
   constructor(bytes: Uint8Array, options: RepresentationOptions = {}) {
@@ -77,6 +79,21 @@ export class Representation implements Selectable {
   /** Number of bytes. */
   get size(): number {
     return this.#identity.bytes.length
+  }
+
+  /** Number of bytes that it holds, with the variants that were made. */
+  get held(): number {
+    const made = [...this.#variants.values()]
+    return made.reduce(
+      (sum, one) => sum + (one instanceof Variant ? one.bytes.length : 0),
+      this.size,
+    )
+  }
+
+  /** Whether the media type is one whose bytes are compressed already. */
+  get isCompressed(): boolean {
+    this.#isCompressed ??= isCompressed(this.contentType)
+    return this.#isCompressed
   }
 
   /** The entity tag of the bytes, a strong one unless you gave another (RFC 9110 8.8.3). A compressed variant has another one. */

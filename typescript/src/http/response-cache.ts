@@ -1,4 +1,5 @@
 /** A cache for a handler's own answers: shared, so it never gives one user's private answer to another. */
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { randomUUID } from 'node:crypto'
 import { type Duration, milliseconds } from '../duration.ts'
 import { InvalidArgument } from '../errors.ts'
@@ -96,12 +97,15 @@ const AT_MOST = { ms: 86_400_000 }
 /** How long a key passes by whose answer could not be stored: callers do not queue for what each has to ask for itself. */
 const PASS = 10_000
 const PASS_AFTER_FAILURE = 1000
-/** What is loaded anew lies here for those who wait for it. */
+/** Behind a key and before the version of what may not be served: what is loaded in its place lies here for those who found the same. */
 const AGAIN = '#again'
 const AGAIN_FOR = { ms: 1000 }
 /** Before a key without the values of fields: what is written there when its answers are forgotten. */
 const CHANGED = 'changed '
 const SAFE: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'TRACE'])
+
+/** What stands under a key. */
+type Versioned = { readonly value: unknown; readonly version: bigint }
 
 /** What a handler brought: an answer that is stored, or one that is for its own caller alone. */
 type Made =
@@ -115,7 +119,8 @@ type Made =
  * - Stored are complete answers to GET that say how long they are fresh (or `ttl` does), without Set-Cookie, `private`, `no-store` and
  *   `no-cache`, whose Vary names only what is in the key. HEAD, conditions and Accept-Encoding are answered from them.
  * - For an answer that may be stored, the handler sees only those request fields that belong to the key or are `covered`. So it
- *   cannot make the answer of anything else. Where its answer cannot be stored after all, it is asked once more, with all fields.
+ *   cannot make the answer of anything else. Nor does it see what the request's code keeps in an `AsyncLocalStorage`: it runs in the
+ *   context in which the cache was made. Where its answer cannot be stored after all, it is asked once more, with all fields and there.
  * - Of all callers of this machine one asks the handler, by `cache.getOrSet`.
  * - A request that is not GET or HEAD passes; if it succeeds, the answers of its URL are forgotten (RFC 9111 4.4).
  * - Where the cache fails, the handler answers.
@@ -149,6 +154,8 @@ class ResponseCache {
   readonly #onError: (error: unknown) => void
   readonly #now: () => number
   readonly #handOut: HandedOut
+  /** Runs a function in the asynchronous context in which the cache was made. */
+  readonly #outside: <T>(run: () => T) => T
   /** Keys that this process fetches anew behind stale answers. */
   readonly #refreshing: Set<string> = new Set()
 
@@ -168,7 +175,8 @@ class ResponseCache {
     this.#maxBody = bytes(options.maxBody ?? '1MiB', 'maxBody')
     this.#onError = options.onError ?? console.error
     this.#now = options.clock ?? Date.now
-    this.#handOut = answersOf(options, this.#now)
+    this.#handOut = answersOf(options, this.#vary, this.#now)
+    this.#outside = contextOf()
   }
 
   async answer(request: Request): Promise<Response> {
@@ -188,12 +196,10 @@ class ResponseCache {
     if (!isEntry(found)) return this.#missed(base, key, request)
     const now = this.#now()
     if ('pass' in found) {
-      return now < found.until
-        ? this.#pass(request, found.pass)
-        : this.#stale(key, request, undefined)
+      return now < found.until ? this.#pass(request, found.pass) : this.#stale(base, key, request)
     }
     if (now < found.freshUntil) return this.#handOut(key, found, request, 'hit')
-    if (now >= found.revalidateUntil) return this.#stale(key, request, found)
+    if (now >= found.revalidateUntil) return this.#stale(base, key, request)
     this.#refresh(key, request)
     return this.#handOut(key, found, request, 'hit; detail=stale-while-revalidate')
   }
@@ -204,7 +210,8 @@ class ResponseCache {
       (name) => headers.has(name) && !this.#keyed.has(name),
     )
     if (secret !== undefined) return secret
-    if (headers.has('upgrade')) return 'upgrade'
+    const single = ['upgrade', 'if-match', 'if-unmodified-since'].find((name) => headers.has(name))
+    if (single !== undefined) return single
     return directivesOf(headers.get('cache-control')).has('no-store')
       ? 'request-no-store'
       : undefined
@@ -221,18 +228,24 @@ class ResponseCache {
     const refused = onlyIfCached(request)
     if (refused !== undefined) return refused
     const response = await this.#handler(request)
-    const given =
-      SAFE.has(request.method) || response.status >= 400 ? undefined : this.#keyOf(request)
-    // The handler's change was made, whatever became of the answers.
-    if (given !== undefined)
-      await this.#forget(keyOf(given, request, undefined)).catch(this.#onError)
+    if (!SAFE.has(request.method) && response.status < 400) await this.#forgetGiven(request)
     return this.#handOut.tell(response, `fwd=${why === 'method' ? why : `bypass; detail=${why}`}`)
+  }
+
+  /** The handler's change was made, whatever becomes of the answers. */
+  async #forgetGiven(request: Request): Promise<void> {
+    try {
+      const given = this.#keyOf(request)
+      if (given !== undefined) await this.#forget(keyOf(given, request, undefined))
+    } catch (error) {
+      this.#onError(error)
+    }
   }
 
   /** Forgets the answers of a key for all values of the fields in it, of which a walk through the cache tells. */
   async #forget(base: string): Promise<void> {
     if (this.#vary.length === 0) {
-      await Promise.all([this.#cache.delete(base), this.#cache.delete(base + AGAIN)])
+      await this.#cache.delete(base)
       return
     }
     // Loads under way have no entry yet that the walk could find: they look at this before and after.
@@ -297,12 +310,25 @@ class ResponseCache {
   }
 
   /** Fetches anew what is there and may not be served; a stale answer stands in for a handler that fails. */
-  async #stale(key: string, request: Request, stale: StoredAnswer | undefined): Promise<Response> {
+  async #stale(base: string, key: string, request: Request): Promise<Response> {
     const refused = onlyIfCached(request)
     if (refused !== undefined) return refused
     if (request.method === 'HEAD') return this.#pass(request, 'method')
+    let before: Versioned | undefined
+    try {
+      before = await this.#cache.entry(key)
+    } catch (error) {
+      return this.#withoutCache(request, error)
+    }
+    // Deleted since it was found, or replaced by what may be served.
+    if (before === undefined || this.#isCurrent(before.value))
+      return this.#missed(base, key, request)
+    const { value, version } = before
+    const stale = isAnswer(value) ? value : undefined
+    // Only those share the load who found the same: who comes after it finds what it stored.
+    const again = `${key}${AGAIN}${version}`
     const { made, loaded, error } = await this.#loaded(async (load) => ({
-      loaded: await this.#cache.getOrSet(key + AGAIN, () => load(this.#replace(key, request)), {
+      loaded: await this.#cache.getOrSet(again, () => load(this.#replace(key, before, request)), {
         ttl: AGAIN_FOR,
       }),
     }))
@@ -314,6 +340,10 @@ class ResponseCache {
     if (!isFailure(made) || !this.#standsIn(stale)) return this.#brought(key, request, made)
     if ('error' in made) this.#onError(made.error)
     return this.#handOut(key, stale, request, 'hit; detail=stale-if-error')
+  }
+
+  #isCurrent(value: unknown): boolean {
+    return isEntry(value) && this.#now() < ('pass' in value ? value.until : value.freshUntil)
   }
 
   #standsIn(stale: StoredAnswer | undefined): stale is StoredAnswer {
@@ -358,7 +388,10 @@ class ResponseCache {
     const lease = this.#cache.lease(key)
     if (!(await lease.acquire(false))) return
     try {
-      const made = await this.#replace(key, request)
+      const before = await this.#cache.entry(key)
+      // Deleted since it was found: what is made now could not be stored.
+      if (before === undefined) return
+      const made = await this.#replace(key, before, request)
       if ('response' in made) await made.response.body?.cancel()
       if ('error' in made) throw made.error
     } finally {
@@ -367,18 +400,21 @@ class ResponseCache {
   }
 
   /** Asks the handler, and replaces what is stored by what it brings; a failure leaves it. Who deletes it meanwhile wins. */
-  async #replace(key: string, request: Request): Promise<Made> {
-    const before = await this.#cache.entry(key)
+  async #replace(key: string, before: Versioned, request: Request): Promise<Made> {
     const made = await this.#make(request)
-    if (before === undefined || (isFailure(made) && isAnswer(before.value))) return made
+    if (isFailure(made) && isAnswer(before.value)) return made
     const entry = this.#entryOf(made)
     const ttl = this.#remaining(entry)
     await this.#cache.compareAndSet(key, before.version, entry, { ttl }).catch(this.#onError)
     return made
   }
 
-  /** Asks the handler as one who knows only what belongs to the key. */
-  async #make(request: Request): Promise<Made> {
+  /** Asks the handler as one who knows only what belongs to the key. Its body may be made while it is read, so that is done there, too. */
+  #make(request: Request): Promise<Made> {
+    return this.#outside(() => this.#made(request))
+  }
+
+  async #made(request: Request): Promise<Made> {
     try {
       const response = await this.#handler(seenBy(request, this.#keyed))
       const { status, headers } = response
@@ -408,11 +444,17 @@ class ResponseCache {
   }
 }
 
+/** Some run times have `node:async_hooks` without snapshots; there the caller's context is seen. */
+function contextOf(): <T>(run: () => T) => T {
+  const { snapshot } = AsyncLocalStorage as Partial<typeof AsyncLocalStorage>
+  return snapshot === undefined ? (run) => run() : AsyncLocalStorage.snapshot()
+}
+
 function isFailure(made: Made): boolean {
   return 'reason' in made && (made.reason === 'failed' || made.reason === 'server-error')
 }
 
-function isAnswer(value: unknown): boolean {
+function isAnswer(value: unknown): value is StoredAnswer {
   return isEntry(value) && !('pass' in value)
 }
 

@@ -10,6 +10,7 @@ interface Case {
   readonly value?: {
     readonly text?: string
     readonly repeat?: number
+    readonly content_type?: string
     readonly stored_seconds_ago?: number
   }
   readonly options?: Record<string, unknown>
@@ -30,9 +31,10 @@ const { cases } = readSpec<{ cases: Case[] }>('http/representation.json')
 const NOW = Date.UTC(2026, 0, 1)
 
 test.each(cases.map((one) => [one.name, one] as const))('%s', async (_, one) => {
-  const { text, repeat = 2000, stored_seconds_ago: ago } = one.value ?? {}
+  const { text, repeat = 2000, content_type: type, stored_seconds_ago: ago } = one.value ?? {}
   const bytes = Buffer.from(text ?? JSON.stringify('x'.repeat(repeat)))
   const representation = new Representation(bytes, {
+    ...(type !== undefined && { contentType: type }),
     ...(ago !== undefined && { storedAt: NOW - ago * 1000 }),
     clock: () => NOW,
   })

@@ -1,4 +1,5 @@
 /** A response cache with many callers at once, bodies that are too large or break off, and under node:http. */
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, beforeEach, expect, test } from 'vitest'
@@ -96,6 +97,72 @@ test.each([[[]], [['accept-language']]])(
   },
 )
 
+test.each([[[]], [['accept-language']]])(
+  'a POST ends a load in place of a stale answer, with the fields %j in the key',
+  async (vary) => {
+    let version = 0
+    let gate = Promise.resolve()
+    let asked = 0
+    const handler = async ({ method }: Request) => {
+      asked++
+      const read = method === 'POST' ? version++ : version
+      if (method === 'GET') await gate
+      return new Response(String(read), {
+        headers: { 'cache-control': 'max-age=0, stale-if-error=60' },
+      })
+    }
+    const answer = responseCache(cache, handler, { vary })
+    const got = async () => (await answer(ask())).text()
+    expect(await got()).toBe('0')
+    let go = () => {}
+    gate = new Promise((resolve) => {
+      go = resolve
+    })
+    const before = got()
+    while (asked < 2) await new Promise((resolve) => setImmediate(resolve))
+    await answer(new Request('http://test.example/', { method: 'POST' }))
+    gate = Promise.resolve()
+    expect(await got()).toBe('1')
+    go()
+    expect(await before).toBe('0')
+    expect(await got()).toBe('1')
+  },
+)
+
+test('an answer that is stored is made outside of the context of its caller', async () => {
+  const user = new AsyncLocalStorage<string>()
+  let now = 0
+  const handler = (request: Request) => {
+    const seen = () => `for ${user.getStore()}`
+    const path = new URL(request.url).pathname
+    const control = path === '/own' ? 'private' : 'max-age=1, stale-while-revalidate=1'
+    const headers = { 'cache-control': control, 'x-user': seen() }
+    // Called by who reads the body.
+    const body = new ReadableStream({
+      pull(controller) {
+        controller.enqueue(Buffer.from(seen()))
+        controller.close()
+      },
+    })
+    return new Response(body, { headers })
+  }
+  const answer = responseCache(cache, handler, { clock: () => now })
+  const asked = (path: string, name: string) =>
+    user.run(name, async () => {
+      const response = await answer(ask({}, path))
+      return [response.headers.get('x-user'), await response.text()]
+    })
+  const nobody = ['for undefined', 'for undefined']
+  expect(await asked('/', 'ada')).toEqual(nobody)
+  expect(await asked('/', 'bob')).toEqual(nobody)
+  // Behind a stale answer, and in place of one that may not be served.
+  for (const later of [1500, 3500]) {
+    now = later
+    expect([await asked('/', 'cyd'), await asked('/', 'dan')]).toEqual([nobody, nobody])
+  }
+  expect(await asked('/own', 'ada')).toEqual(['for ada', 'for ada'])
+})
+
 test('a key of your own, and undefined for what is not cached', async () => {
   let asked = 0
   const handler = () =>
@@ -108,6 +175,16 @@ test('a key of your own, and undefined for what is not cached', async () => {
   const body = async (path: string) => (await answer(ask({}, path))).text()
   expect([await body('/a?x=1'), await body('/a?x=2')]).toEqual(['0', '0'])
   expect([await body('/live'), await body('/live')]).toEqual(['1', '2'])
+})
+
+test('a key that throws loses no answer to a change that was made', async () => {
+  const errors: unknown[] = []
+  const key = ({ url }: Request) => new URL(url).searchParams.get('id')!.toLowerCase()
+  const options = { key, onError: (error: unknown) => errors.push(error) }
+  const answer = responseCache(cache, () => new Response('made', { status: 201 }), options)
+  const response = await answer(new Request('http://test.example/', { method: 'POST' }))
+  expect([response.status, await response.text()]).toEqual([201, 'made'])
+  expect(errors).toEqual([expect.any(TypeError)])
 })
 
 test('a body without a length that is too large streams through, and is not stored', async () => {

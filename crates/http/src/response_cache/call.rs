@@ -15,7 +15,7 @@ use bytes::Bytes;
 use http::request::Parts;
 use http::{header, Method, Request, Response, StatusCode};
 use http_body::Body;
-use polycache::{Error, Value};
+use polycache::{Error, Value, Version};
 use ring::rand::{SecureRandom, SystemRandom};
 use std::borrow::Cow;
 use std::convert::Infallible;
@@ -32,7 +32,8 @@ const AT_MOST: Duration = Duration::from_secs(86_400);
 /// for itself.
 const PASS: i64 = 10_000;
 const PASS_AFTER_FAILURE: i64 = 1000;
-/// What is loaded anew lies here for those who wait for it.
+/// Behind a key and before the version of what may not be served: what is loaded in its place lies here for those who found
+/// the same.
 const AGAIN: &str = "#again";
 const AGAIN_FOR: Duration = Duration::from_secs(1);
 /// Before a key without the values of fields: what is written there when its answers are forgotten.
@@ -72,6 +73,12 @@ impl Made {
             },
         }
     }
+}
+
+/// What stands under a key.
+struct Before {
+    version: Version,
+    stored: Stored,
 }
 
 /// A request, and what answers it.
@@ -123,12 +130,12 @@ where
         match found {
             None | Some(Stored::Foreign) => self.missed(base, key).await,
             Some(Stored::Pass { why, until }) if now < until => self.pass(why).await,
-            Some(Stored::Pass { .. }) => self.stale(key, None).await,
+            Some(Stored::Pass { .. }) => self.stale(base, key).await,
             Some(Stored::Answer(answer)) if now < answer.fresh_until => {
                 self.hand_out(&key, answer, "hit").await
             }
             Some(Stored::Answer(answer)) if now >= answer.revalidate_until => {
-                self.stale(key, Some(answer)).await
+                self.stale(base, key).await
             }
             Some(Stored::Answer(answer)) => {
                 self.refresh(&key);
@@ -150,8 +157,14 @@ where
                 return Some(why);
             }
         }
-        if headers.contains_key(header::UPGRADE) {
-            return Some("upgrade");
+        for (name, why) in [
+            (header::UPGRADE, "upgrade"),
+            (header::IF_MATCH, "if-match"),
+            (header::IF_UNMODIFIED_SINCE, "if-unmodified-since"),
+        ] {
+            if headers.contains_key(name) {
+                return Some(why);
+            }
         }
         Directives::of(headers)
             .has("no-store")
@@ -255,11 +268,7 @@ where
     }
 
     /// Fetches anew what is there and may not be served; a stale answer stands in for a handler that fails.
-    async fn stale(
-        mut self,
-        key: String,
-        stale: Option<Arc<StoredAnswer>>,
-    ) -> Result<Response<R>, S::Error> {
+    async fn stale(mut self, base: String, key: String) -> Result<Response<R>, S::Error> {
         if let Some(refused) = self.only_if_cached() {
             return Ok(refused);
         }
@@ -267,16 +276,35 @@ where
             return self.pass("method").await;
         }
         let cache = self.cache.cache.clone();
+        let before = match cache.entry(&key).await {
+            Ok(Some(before)) => Before {
+                version: before.facts.version,
+                stored: Stored::of(before.value),
+            },
+            Ok(None) => return self.missed(base, key).await,
+            Err(error) => return self.without_cache(&error).await,
+        };
+        let now = self.cache.now();
+        let stale = match &before.stored {
+            // It was replaced by what may be served.
+            Stored::Pass { until, .. } if now < *until => return self.missed(base, key).await,
+            Stored::Answer(answer) if now < answer.fresh_until => {
+                return self.missed(base, key).await
+            }
+            Stored::Answer(answer) => Some(answer.clone()),
+            Stored::Pass { .. } | Stored::Foreign => None,
+        };
         let mut made = None;
         let loaded = {
-            let (call, made, key) = (&mut self, &mut made, &key);
+            let (call, made, key, before) = (&mut self, &mut made, &key, &before);
             let load = || async move {
-                let one = call.replace(key).await;
+                let one = call.replace(key, before).await;
                 let entry = one.entry(call.cache.now());
                 *made = Some(one);
                 Ok::<_, Infallible>(entry)
             };
-            let again = format!("{key}{AGAIN}");
+            // Only those share the load who found the same: who comes after it finds what it stored.
+            let again = format!("{key}{AGAIN}{}", u64::from(before.version));
             cache.get_or_set_with_ttl(again, AGAIN_FOR, load).await
         };
         let made = match (made, loaded) {
@@ -375,35 +403,33 @@ where
         if !lease.acquire_async(Duration::ZERO).await? {
             return Ok(());
         }
-        let made = self.replace(key).await;
+        let made = match self.cache.cache.entry(key).await {
+            Ok(Some(before)) => {
+                let (version, stored) = (before.facts.version, Stored::of(before.value));
+                Ok(Some(self.replace(key, &Before { version, stored }).await))
+            }
+            // Deleted since it was found: what is made now could not be stored.
+            Ok(None) => Ok(None),
+            Err(error) => Err(error),
+        };
         lease.release_async().await;
-        match made {
-            Made::Failed(error) => Err(error),
-            Made::Answer(_) | Made::Refused(_) => Ok(()),
+        match made? {
+            Some(Made::Failed(error)) => Err(error),
+            Some(Made::Answer(_) | Made::Refused(_)) | None => Ok(()),
         }
     }
 
     /// Asks the handler, and replaces what is stored by what it brings; a failure leaves it. Who deletes it meanwhile wins.
-    async fn replace(&mut self, key: &str) -> Made {
-        let cache = self.cache.cache.clone();
-        let before = cache.entry(key).await;
+    async fn replace(&mut self, key: &str, before: &Before) -> Made {
         let made = self.make().await;
-        let replaced = match before {
-            Ok(None) => return made,
-            Err(error) => Err(error),
-            Ok(Some(before)) => {
-                let is_answer = matches!(Stored::of(before.value), Stored::Answer(_));
-                if made.is_failure() && is_answer {
-                    return made;
-                }
-                let now = self.cache.now();
-                let entry = made.entry(now);
-                let (version, ttl) = (before.facts.version, remaining(&entry, now));
-                let replace = cache.compare_and_set_with_ttl(key, version, &entry, ttl);
-                replace.await
-            }
-        };
-        if let Err(error) = replaced {
+        if made.is_failure() && matches!(before.stored, Stored::Answer(_)) {
+            return made;
+        }
+        let now = self.cache.now();
+        let entry = made.entry(now);
+        let (cache, version, ttl) = (&self.cache.cache, before.version, remaining(&entry, now));
+        let replaced = cache.compare_and_set_with_ttl(key, version, &entry, ttl);
+        if let Err(error) = replaced.await {
             self.cache.tell(&error);
         }
         made
@@ -476,7 +502,6 @@ async fn forget(cache: &ResponseCache, base: &str) -> Result<(), Error> {
     let store = &cache.cache;
     if cache.settings.vary.is_empty() {
         store.delete(base).await?;
-        store.delete(format!("{base}{AGAIN}")).await?;
         return Ok(());
     }
     // Loads under way have no entry yet that the walk could find: they look at this before and after.

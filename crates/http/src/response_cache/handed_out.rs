@@ -1,5 +1,6 @@
 //! Answers to requests, of what is stored.
 
+use super::directives::Directives;
 use super::stored_answer::StoredAnswer;
 use super::Settings;
 use crate::{Answer, Policy, Representation};
@@ -104,11 +105,17 @@ fn policy(settings: &Settings, stored: &StoredAnswer, status: &str) -> Policy {
     let said = stored.fields.get_all(header::VARY).iter();
     let names = said.flat_map(|field| field.as_bytes().split(|byte| *byte == b','));
     let names = names.filter_map(|name| HeaderName::from_bytes(name.trim_ascii()).ok());
+    let names = names.chain(settings.vary.iter().cloned());
     let text = HeaderValue::try_from(format!("polycache; {status}"));
     if let (true, Ok(text)) = (settings.cache_status, text) {
         always.insert(CACHE_STATUS, text);
     }
-    settings.policy.with_fields(always, names.collect())
+    let policy = settings.policy.with_fields(always, names.collect());
+    // RFC 9111 5.2.2.6.
+    if Directives::of(&stored.fields).has("no-transform") {
+        return policy.codings([]);
+    }
+    policy
 }
 
 /// An answer with another status has no conditions (RFC 9110 13.2.1).

@@ -39,6 +39,8 @@ type OnError = Arc<dyn Fn(&(dyn Error + 'static)) + Send + Sync>;
 /// - For an answer that may be stored, the handler sees only those request fields that belong to the key or are
 ///   [`covered`](ResponseCache::covered), and no extensions of the request. So it cannot make the answer of anything else.
 ///   Where its answer cannot be stored after all, it is asked once more, with the whole request.
+///   It runs in the task of the request for which it is asked, so it sees that one's `tokio::task_local!` values and spans of
+///   the crate tracing: do not answer by them what may be stored.
 /// - Of all callers of this machine one asks the handler, by [`AsyncCache::get_or_set`].
 /// - A request that is not GET or HEAD passes; if it succeeds, the answers of its URL are forgotten (RFC 9111 4.4).
 /// - Where the cache fails, the handler answers.

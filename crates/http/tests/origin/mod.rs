@@ -108,6 +108,7 @@ pub fn options(mut cache: ResponseCache, options: &Map<String, Value>) -> Respon
             "ttl" => cache.ttl(time()),
             "stale_while_revalidate" => cache.stale_while_revalidate(time()),
             "stale_if_error" => cache.stale_if_error(time()),
+            "compress_from" => cache.compress_from(value.as_u64().unwrap() as usize),
             "max_body" => cache.max_body(value.as_u64().unwrap() as usize),
             other => panic!("{other}"),
         };

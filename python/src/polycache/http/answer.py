@@ -29,6 +29,10 @@ class Selectable(Protocol):
 
     @property
     def size(self) -> int: ...
+    @property
+    def _is_compressed(self) -> bool:
+        """Whether its bytes are compressed already, so that a coding would only cost time."""
+
     def _codings(self, policy: Policy) -> tuple[str, ...]: ...
     def _is_ready(self, coding: str) -> bool:
         """Whether nothing has to be compressed for the bytes."""
@@ -62,8 +66,8 @@ def _answer(
     if method not in ("GET", "HEAD"):
         return problem_answer(405, method)
     fields = fields_of(headers) if headers else _NOTHING
-    is_small = subject.size < policy.compress_from
-    coding = choose_coding(fields.get("accept-encoding"), subject._codings(policy), is_small)
+    is_plain = subject.size < policy.compress_from or subject._is_compressed
+    coding = choose_coding(fields.get("accept-encoding"), subject._codings(policy), is_plain)
     if coding is None:
         return problem_answer(406, method)
     if_match, if_none_match = fields.get("if-match"), fields.get("if-none-match")

@@ -106,10 +106,11 @@ class Policy:
                 raise InvalidArgument(f"the field {name} is not set by headers")
             self.always.append((name, checked_value(name, value)))
 
-    def _with_fields(self, always: Fields) -> "Policy":
-        """The same codings, with other fields of every answer."""
+    def _with_fields(self, always: Fields, codings: tuple[str, ...]) -> "Policy":
+        """The same with other fields of every answer."""
         policy = copy(self)
         policy.always = always
+        policy.codings = codings
         return policy
 
 

@@ -11,6 +11,7 @@ from typing import Any
 from ..errors import InvalidArgument
 from .answer import Answer, Headers, answer
 from .codings import CODINGS, compress
+from .compressed_types import is_compressed
 from .entity_tag import entity_tag, is_entity_tag, weak
 from .policy import DEFAULT, Policy, checked_value
 
@@ -38,7 +39,7 @@ class Representation:
     """
 
     __slots__ = (
-        *("_clock", "_envelope", "_is_json", "_lock", "_told", "_variants"),
+        *("_clock", "_envelope", "_is_compressed", "_is_json", "_lock", "_told", "_variants"),
         *("bytes", "content_type", "etag", "stored_at"),
     )
 
@@ -65,6 +66,7 @@ class Representation:
         self._clock = clock
         self._variants: dict[str, tuple[bytes, str]] = {}
         self._envelope: _Envelope | None = None
+        self._is_compressed = is_compressed(content_type)
         self._is_json = _JSON.fullmatch(content_type) is not None
         self._told: tuple[str, Policy, Fields] | None = None
         self._lock = threading.Lock()
@@ -179,6 +181,11 @@ class Composite:
         self._envelope = envelope
         self._tail = tail
         self._incidental = incidental
+
+    @property
+    def _is_compressed(self) -> bool:
+        # It is JSON.
+        return False
 
     @property
     def bytes(self) -> Content:

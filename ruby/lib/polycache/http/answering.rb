@@ -43,7 +43,7 @@ module Polycache
         return Problem.answer(405, method) unless %w[GET HEAD].include?(method)
 
         coding = AcceptEncoding.choose(accept_encoding, codings(policy),
-                                       small: size < policy.compress_from)
+                                       small: size < policy.compress_from || compressed?)
         return Problem.answer(406, method) unless coding
 
         if if_match || if_none_match

@@ -35,6 +35,10 @@ module Polycache
       # @api private
       def codings(policy) = policy.codings & ["gzip"]
 
+      # It is JSON.
+      # @api private
+      def compressed? = false
+
       # The tag is the value's, so what a client has is known before anything is compressed.
       # @api private
       def validated(_coding, policy)

@@ -77,17 +77,18 @@ module Polycache
         raise InvalidArgument, "the field #{name} cannot be #{value.inspect}"
       end
 
-      # The same codings, with other fields of every answer.
+      # The same with other fields of every answer.
       # @api private
-      def with_fields(always)
+      def with_fields(always, codings)
         policy = dup
         policy.always = always.freeze
+        policy.codings = codings
         policy
       end
 
       protected
 
-      attr_writer :always
+      attr_writer :always, :codings
 
       private
 

@@ -3,6 +3,7 @@
 require_relative "../errors"
 require_relative "answering"
 require_relative "codings"
+require_relative "compressed_types"
 require_relative "composite"
 require_relative "entity_tag"
 require_relative "envelope"
@@ -41,6 +42,7 @@ module Polycache
         @content_type = Policy.checked_value("content-type", content_type)
         check(bytes, stored_at, etag)
         @stored_at = stored_at
+        @compressed = CompressedTypes.include?(@content_type)
         @clock = clock
         @identity = Variant.new(bytes.frozen? ? bytes.b.freeze : bytes.b, "identity",
                                 @content_type, etag)
@@ -89,6 +91,10 @@ module Polycache
       # The codings of a policy in which it can be had.
       # @api private
       def codings(policy) = policy.codings
+
+      # Whether its bytes are compressed already, so that a coding would only cost time.
+      # @api private
+      def compressed? = @compressed
 
       # The tag and the fields of 304, for a client that accepts this coding.
       # @api private

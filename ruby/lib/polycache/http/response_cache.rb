@@ -21,8 +21,9 @@ module Polycache
     # - For an answer that may be stored, the app sees only those request fields that belong to the
     #   key or are +covered+, and of the env only what every request for the key has. So it cannot
     #   make the answer of anything else. Where its answer cannot be stored after all, it is asked
-    #   once more, with the whole request. It runs in the thread of a request, so it sees what
-    #   middlewares outside keep in variables of the thread.
+    #   once more, with the whole request. It runs in the thread and fiber of a request, so it sees
+    #   what middlewares outside keep in variables of these (as ActiveSupport::CurrentAttributes):
+    #   do not answer by them what may be stored.
     # - Of all callers of this machine one asks the app, by Cache#get_or_set.
     # - A request that is not GET or HEAD passes; if it succeeds, the answers of its URL are
     #   forgotten (RFC 9111 4.4).

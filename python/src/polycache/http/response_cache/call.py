@@ -7,6 +7,7 @@ from datetime import timedelta
 from typing import Any, Protocol
 from uuid import uuid4
 
+from ...entry import Entry
 from ...errors import InvalidArgument
 from ..answer import Answer
 from ..problem import problem_answer
@@ -23,7 +24,8 @@ _PASS = 10_000
 for what each has to ask for itself."""
 _PASS_AFTER_FAILURE = 1000
 _AGAIN = "#again"
-"""What is loaded anew lies here for those who wait for it."""
+"""Behind a key and before the version of what may not be served: what is loaded in its place lies
+here for those who found the same."""
 _AGAIN_FOR = 1.0
 _CHANGED = "changed "
 """Before a key without the values of fields: what is written there when its answers are
@@ -167,11 +169,12 @@ class Call:
             return self._pass("foreign")
         now = self._settings.now()
         if isinstance(stored, Passing):
-            return self._pass(stored.why) if now < stored.until else await self._stale(key, None)
+            passes = now < stored.until
+            return self._pass(stored.why) if passes else await self._stale(base, key)
         if now < stored.fresh_until:
             return await self._hand_out(key, stored, "hit")
         if now >= stored.revalidate_until:
-            return await self._stale(key, stored)
+            return await self._stale(base, key)
         self._stale_key = key
         return await self._hand_out(key, stored, "hit; detail=stale-while-revalidate")
 
@@ -198,10 +201,12 @@ class Call:
             lease = self._store.lease(key)
             if await lease.acquire(False):
                 try:
-                    made = await self._replace(key)
+                    before = await self._store.entry(key)
+                    # Deleted since it was found: what is made now could not be stored.
+                    made = None if before is None else await self._replace(key, before)
                 finally:
                     await lease.release()
-                if made.error is not None:
+                if made is not None and made.error is not None:
                     self._settings.tell(made.error)
         except Exception as error:
             self._settings.tell(error)
@@ -214,8 +219,9 @@ class Call:
         for name in ("authorization", "cookie"):
             if name in fields and name not in self._settings.keyed:
                 return name
-        if "upgrade" in fields:
-            return "upgrade"
+        for name in ("upgrade", "if-match", "if-unmodified-since"):
+            if name in fields:
+                return name
         asks = directives_of(fields.get("cache-control"))
         return "request-no-store" if "no-store" in asks else None
 
@@ -262,14 +268,24 @@ class Call:
             return await self._joined(key, loaded, None)
         return await self._brought(key, load.made)
 
-    async def _stale(self, key: str, stale: StoredAnswer | None) -> Answer | Pass:
+    async def _stale(self, base: str, key: str) -> Answer | Pass:
         """Fetches anew what is there and may not be served; a stale answer stands in for a handler
         that fails."""
         if (instead := self._no_load()) is not None:
             return instead
-        load = _Load(lambda: self._replace(key))
         try:
-            loaded = await self._store.get_or_set(key + _AGAIN, load, ttl=_AGAIN_FOR)
+            before = await self._store.entry(key)
+        except Exception as error:
+            return self._without_cache(error)
+        # Deleted since it was found, or replaced by what may be served.
+        if before is None or self._is_current(found := read(before.value)):
+            return await self._missed(base, key)
+        stale = found if isinstance(found, StoredAnswer) else None
+        load = _Load(lambda: self._replace(key, before))
+        # Only those share the load who found the same: who comes after it finds what it stored.
+        again = f"{key}{_AGAIN}{before.version}"
+        try:
+            loaded = await self._store.get_or_set(again, load, ttl=_AGAIN_FOR)
         except Exception as error:
             if load.made is None:
                 return self._without_cache(error)
@@ -282,6 +298,12 @@ class Call:
         if made.error is not None:
             self._settings.tell(made.error)
         return await self._hand_out(key, stale, "hit; detail=stale-if-error")
+
+    def _is_current(self, found: StoredAnswer | Passing | None) -> bool:
+        if found is None:
+            return False
+        until = found.until if isinstance(found, Passing) else found.fresh_until
+        return self._settings.now() < until
 
     def _stands_in(self, stale: StoredAnswer) -> bool:
         return self._settings.now() < stale.error_until
@@ -316,7 +338,6 @@ class Call:
         the cache tells."""
         if not self._settings.vary:
             await self._store.delete(base)
-            await self._store.delete(base + _AGAIN)
             return
         # Loads under way have no entry yet that the walk could find: they look at this before and
         # after.
@@ -327,16 +348,11 @@ class Call:
         """Differs after the answers of a key were forgotten."""
         return await self._store.get(_CHANGED + base) if self._settings.vary else None
 
-    async def _replace(self, key: str) -> _Made:
+    async def _replace(self, key: str, before: Entry) -> _Made:
         """Asks the handler, and replaces what is stored by what it brings; a failure leaves it. Who
         deletes it meanwhile wins."""
-        before = None
-        try:
-            before = await self._store.entry(key)
-        except Exception as error:
-            self._settings.tell(error)
         made = await self._make()
-        if before is None or (made.has_failed and isinstance(read(before.value), StoredAnswer)):
+        if made.has_failed and isinstance(read(before.value), StoredAnswer):
             return made
         value = made.entry.value
         try:

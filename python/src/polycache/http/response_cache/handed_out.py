@@ -8,6 +8,7 @@ from ...memory_cache import MemoryCache
 from ..answer import Answer
 from ..policy import Policy
 from ..representation import Representation
+from .directives import directives_of
 from .settings import Settings
 from .stored_answer import StoredAnswer
 
@@ -79,14 +80,17 @@ class HandedOut:
         settings = self._settings
         always = [field for field in stored.fields if field[0] not in ("content-type", "vary")]
         said = dict(stored.fields).get("vary", "").split(",")
-        vary = dict.fromkeys(["accept-encoding"] if settings.policy.codings else [])
-        vary.update(dict.fromkeys(name.strip().lower() for name in said))
-        vary.pop("", None)
+        # RFC 9111 5.2.2.6.
+        control = directives_of(dict(stored.fields).get("cache-control"))
+        codings = () if "no-transform" in control else settings.policy.codings
+        coded = ("accept-encoding",) if codings else ()
+        names = (*(name.strip().lower() for name in said), *settings.vary, *coded)
+        vary = dict.fromkeys(name for name in names if name)
         if vary:
             always.append(("vary", ", ".join(vary)))
         if settings.cache_status:
             always.append(("cache-status", f"polycache; {status}"))
-        return settings.policy._with_fields(always)
+        return settings.policy._with_fields(always, codings)
 
     def _other(self, stored: StoredAnswer, method: str, status: str) -> Answer:
         """An answer with another status has no conditions (RFC 9110 13.2.1)."""

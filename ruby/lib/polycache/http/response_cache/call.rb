@@ -21,7 +21,8 @@ module Polycache
         # queue for what each has to ask for itself.
         PASS = 10_000
         PASS_AFTER_FAILURE = 1000
-        # What is loaded anew lies here for those who wait for it.
+        # Behind a key and before the version of what may not be served: what is loaded in its place
+        # lies here for those who found the same.
         AGAIN = "#again"
         AGAIN_FOR = 1
         # Before a key without the values of fields: what is written there when its answers are
@@ -70,7 +71,9 @@ module Polycache
             @fields.key?(name) && !@settings.keyed.include?(name)
           end
           return secret if secret
-          return "upgrade" if @fields.key?("upgrade")
+
+          single = %w[upgrade if-match if-unmodified-since].find { |name| @fields.key?(name) }
+          return single if single
 
           "request-no-store" if asks?("no-store")
         end
@@ -90,16 +93,16 @@ module Polycache
           stored = Stored.read(found)
           return pass("foreign") unless stored
 
-          found(key, stored)
+          found(base, key, stored)
         end
 
-        def found(key, stored)
+        def found(base, key, stored)
           now = @settings.now
           if stored.is_a?(Passing)
-            return now < stored.until ? pass(stored.why) : stale(key, nil)
+            return now < stored.until ? pass(stored.why) : stale(base, key)
           end
           return hand_out(key, stored, "hit") if now < stored.fresh_until
-          return stale(key, stored) if now >= stored.revalidate_until
+          return stale(base, key) if now >= stored.revalidate_until
 
           status, headers, body = hand_out(key, stored, "hit; detail=stale-while-revalidate")
           [status, headers, Sent.new(body) { refresh(key) }]
@@ -146,7 +149,6 @@ module Polycache
         def forget(base)
           if @settings.vary.empty?
             @cache.delete(base)
-            @cache.delete(base + AGAIN)
           else
             # Loads under way have no entry yet that the walk could find: they look at this before
             # and after.
@@ -209,14 +211,34 @@ module Polycache
 
         # Fetches anew what is there and may not be served; a stale answer stands in for a handler
         # that fails.
-        def stale(key, stale)
+        def stale(base, key)
           instead = instead_of_load
           return instead if instead
 
+          begin
+            before = @cache.entry(key)
+          rescue StandardError => e
+            return without_cache(e)
+          end
+          found = before && Stored.read(before.value)
+          # Deleted since it was found, or replaced by what may be served.
+          return missed(base, key) if before.nil? || current?(found)
+
+          load_again(key, before, found.is_a?(StoredAnswer) ? found : nil)
+        end
+
+        def current?(found)
+          return false if found.nil?
+
+          @settings.now < (found.is_a?(Passing) ? found.until : found.fresh_until)
+        end
+
+        def load_again(key, before, stale)
           made = nil
           begin
-            loaded = @cache.get_or_set(key + AGAIN, ttl: AGAIN_FOR) do
-              (made = replace(key)).entry.value
+            # Only those share the load who found the same: who comes after it finds what it stored.
+            loaded = @cache.get_or_set("#{key}#{AGAIN}#{before.version}", ttl: AGAIN_FOR) do
+              (made = replace(key, before)).entry.value
             end
           rescue StandardError => e
             return without_cache(e) unless made
@@ -266,7 +288,11 @@ module Polycache
         end
 
         def refresh_alone(key, lease)
-          made = replace(key)
+          before = @cache.entry(key)
+          # Deleted since it was found: what is made now could not be stored.
+          return if before.nil?
+
+          made = replace(key, before)
           @settings.tell(made.error) if made.error
         ensure
           lease.release
@@ -274,14 +300,9 @@ module Polycache
 
         # Asks the handler, and replaces what is stored by what it brings; a failure leaves it. Who
         # deletes it meanwhile wins.
-        def replace(key)
-          begin
-            before = @cache.entry(key)
-          rescue StandardError => e
-            @settings.tell(e)
-          end
+        def replace(key, before)
           made = make
-          if before && !(made.failure? && Stored.read(before.value).is_a?(StoredAnswer))
+          unless made.failure? && Stored.read(before.value).is_a?(StoredAnswer)
             put(key, before.version, made.entry)
           end
           made

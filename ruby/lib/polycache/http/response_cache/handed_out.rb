@@ -3,6 +3,7 @@
 require_relative "../../memory_cache"
 require_relative "../answering"
 require_relative "../representation"
+require_relative "directives"
 require_relative "fields"
 
 module Polycache
@@ -63,11 +64,15 @@ module Polycache
         def policy(stored, status)
           always = fields(stored)
           said = always.delete("vary").to_s.split(",").map { |name| name.strip.downcase }
-          vary = (@settings.policy.codings.any? ? ["accept-encoding"] : []) | (said - [""])
+          # RFC 9111 5.2.2.6.
+          as_it_is = Directives.new(always["cache-control"]).has?("no-transform")
+          codings = as_it_is ? [] : @settings.policy.codings
+          coded = codings.any? ? ["accept-encoding"] : []
+          vary = (said - [""]) | @settings.vary | coded
           always.delete("content-type")
           always["vary"] = vary.join(", ") if vary.any?
           always["cache-status"] = "polycache; #{status}" if @settings.cache_status?
-          @settings.policy.with_fields(always)
+          @settings.policy.with_fields(always, codings)
         end
 
         # An answer with another status has no conditions (RFC 9110 13.2.1).
