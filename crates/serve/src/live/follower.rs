@@ -126,14 +126,11 @@ pub(super) struct Follower {
     task: Mutex<Option<AbortHandle>>,
 }
 
+/// Takes the lock of all followers: nobody who has it may drop one.
 impl Drop for Follower {
     fn drop(&mut self) {
-        if let Some(task) = self
-            .task
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .take()
-        {
+        let task = self.task.get_mut();
+        if let Some(task) = task.unwrap_or_else(PoisonError::into_inner).take() {
             task.abort();
         }
         let mut followers = self.followers.lock();
