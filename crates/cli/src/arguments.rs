@@ -354,6 +354,11 @@ pub struct Serve {
     /// What the keys of Redis begin with that /streams and /reads show; may be given again; without it, all
     #[arg(long, value_name = "PREFIX")]
     pub keys: Vec<String>,
+    /// Let clients run scripts in Redis by /reads/EVAL_RO and /reads/EVALSHA_RO, which are refused without it
+    ///
+    /// A script reads every key of the database, whatever --keys says, and may run for ever, in which time Redis answers nobody.
+    #[arg(long)]
+    pub allow_scripts: bool,
     /// Connections at once; further ones are answered 503
     #[arg(long, value_name = "N", default_value_t = 1024, value_parser = at_least_one)]
     pub max_connections: usize,

@@ -41,6 +41,9 @@ pub struct Redis {
     pub url: String,
     /// What the keys begin with that `/streams` and `/reads` show; none for all. Default: none.
     pub prefixes: Vec<String>,
+    /// Whether `/reads` may run scripts, which read every key whatever the prefixes say, and may run for ever. Default:
+    /// false.
+    pub scripts: bool,
 }
 
 /// Bounds of what clients can make the server hold.

@@ -21,6 +21,7 @@ pub fn run(arguments: &Arguments, serve: &Serve, output: &mut Output) -> Result<
         redis: arguments.remote.as_ref().map(|url| Redis {
             url: url.clone(),
             prefixes: serve.keys.clone(),
+            scripts: serve.allow_scripts,
         }),
         name: if name.is_empty() {
             "default".into()

@@ -110,6 +110,7 @@ mod tests {
         let redis = Redis {
             url: "redis://127.0.0.1:1".into(),
             prefixes: Vec::new(),
+            scripts: false,
         };
         let hub = Hub::new(&redis, &Limits::default(), Arc::default()).unwrap();
         let hub = Arc::new(hub);

@@ -116,6 +116,7 @@ fn only_the_keys_that_were_named_are_shown() {
         redis: Some(Redis {
             url: redis.url(),
             prefixes: vec!["OPTIONS:".into()],
+            scripts: false,
         }),
         ..Options::default()
     };
@@ -127,6 +128,42 @@ fn only_the_keys_that_were_named_are_shown() {
     running
         .get("/reads/SUNION/OPTIONS:1/secret")
         .is_problem(400);
+}
+
+#[test]
+fn scripts_are_run_only_where_the_server_is_told_to() {
+    let Some((redis, cache, running)) = over_redis(Options::default()) else {
+        return;
+    };
+    add(&redis, "SET secret v");
+    let digest = redis
+        .ask::<String>("SCRIPT LOAD return(redis.call('GET','secret'))")
+        .unwrap();
+    let text = "/reads/EVAL_RO/return%20redis.call('GET','secret')/1/OPTIONS:1";
+    let by_digest = format!("/reads/EVALSHA_RO/{digest}/1/OPTIONS:1");
+    for target in [
+        text,
+        &text.replace("EVAL_RO", "eval%5Fro"),
+        &by_digest,
+        "/reads/FCALL_RO/f/1/OPTIONS:1",
+    ] {
+        let document = running.get(target).is_problem(403);
+        let detail = document["detail"].as_str().unwrap();
+        assert!(detail.contains("--allow-scripts"), "{target}: {detail}");
+    }
+    let options = Options {
+        redis: Some(Redis {
+            url: redis.url(),
+            prefixes: vec!["OPTIONS:".into()],
+            scripts: true,
+        }),
+        ..Options::default()
+    };
+    // What --allow-scripts says of --keys is so.
+    let running = Running::start(&cache, options);
+    assert_eq!(running.get(text).json(), "v");
+    assert_eq!(running.get(&by_digest).json(), "v");
+    running.get("/reads/FCALL_RO/f/1/OPTIONS:1").is_problem(403);
 }
 
 #[test]
