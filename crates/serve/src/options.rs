@@ -57,6 +57,9 @@ pub struct Limits {
     pub streams: usize,
     /// Most entries of a stream in one answer. Default: 10000.
     pub entries: u64,
+    /// What one reply of Redis to a stream's or another read may take in memory, about: its bytes, and 32 for each of its
+    /// lines, as Redis sends it. Not over TLS. Default: 16 MiB.
+    pub reply: u64,
     /// How long a client may take to send a request's header, and how long a connection may be idle. Default: 15 s.
     pub header_time: Duration,
     /// How long an answer may take. Default: 30 s.
@@ -85,6 +88,7 @@ impl Default for Limits {
             listeners: 256,
             streams: 32,
             entries: 10_000,
+            reply: 16 << 20,
             header_time: Duration::from_secs(15),
             request_time: Duration::from_secs(30),
             write_time: Duration::from_secs(30),

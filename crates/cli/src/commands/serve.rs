@@ -32,6 +32,7 @@ pub fn run(arguments: &Arguments, serve: &Serve, output: &mut Output) -> Result<
             connections: serve.max_connections,
             listeners: serve.max_listeners,
             entries: serve.max_count,
+            reply: serve.max_reply,
             ..Limits::default()
         },
     };

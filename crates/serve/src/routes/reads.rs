@@ -116,6 +116,13 @@ fn refusal(error: &Error) -> Problem {
             format!("Only reads that can be cached are answered here: {why}."),
         ),
         Error::ReadFailed(error) => redis_problem(error),
+        Error::ValueTooLarge { limit, .. } => {
+            let detail = format!(
+                "The reply would take more than {limit} bytes of the server's memory: ask for less of it, as by a count or a \
+                 range. The server was started with this bound (--max-reply)."
+            );
+            Problem::new(StatusCode::FORBIDDEN, detail).with("limit", *limit)
+        }
         // A key with none of the prefixes, too.
         other => problem_of(other),
     }
