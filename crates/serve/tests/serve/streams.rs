@@ -162,7 +162,10 @@ fn a_reply_that_is_too_large_is_not_read_to_its_end() {
         "/reads/LRANGE/list/0/-1",
         "/reads/SORT_RO/list/ALPHA",
     ] {
-        let document = running.get(target).is_problem(403);
+        let answer = running.get(target);
+        // Without the answer, which is long if it is wrong.
+        assert_eq!(answer.status, 403, "{target}");
+        let document = answer.is_problem(403);
         assert_eq!(document["limit"], 1 << 20, "{target}");
         assert!(document["detail"].as_str().unwrap().contains("--max-reply"));
     }
