@@ -21,7 +21,9 @@ impl Events {
         assert_eq!(head.field("content-type"), Some("text/event-stream"));
         assert_eq!(head.field("transfer-encoding"), Some("chunked"));
         let mut events = Events(connection);
-        assert_eq!(events.next().as_deref(), Some("retry: 2000"));
+        let first = events.next().expect("when to come back");
+        let after = first.strip_prefix("retry: ").expect("milliseconds");
+        assert!((1000..=3000).contains(&after.parse().unwrap()), "{first}");
         events
     }
 
@@ -153,6 +155,60 @@ fn head_says_what_get_would_and_listens_to_nothing() {
     running.until("nobody listens", |own| {
         own["listeners"] == 0 && own["streams"] == 0
     });
+}
+
+#[test]
+fn a_stream_that_lost_its_last_entry_goes_on() {
+    let Some((redis, _cache, running)) = over_redis(Options::default()) else {
+        return;
+    };
+    for n in 1..=300 {
+        add(&redis, &format!("XADD s {n}-0 n {n}"));
+    }
+    let mut events = Events::of(&running, "/streams/s/live", &[]);
+    // What a replica has that takes its primary's place.
+    add(&redis, "COPY s saved");
+    add(&redis, "XADD s 301-0 n lost");
+    assert_eq!(events.id(), "301-0");
+    add(&redis, "COPY saved s REPLACE");
+    let gap = "event: gap\nid: 300-0\ndata: {\"from\":\"301-0\",\"to\":\"300-0\"}";
+    assert_eq!(events.next().as_deref(), Some(gap));
+    // Who comes back with the lost one hears no more, either.
+    let mut late = Events::of(&running, "/streams/s/live", &["last-event-id: 301-0"]);
+    add(&redis, "XADD s 301-0 n other");
+    let expected = "id: 301-0\ndata: [\"301-0\",[\"n\",\"other\"]]";
+    assert_eq!(events.next().as_deref(), Some(expected));
+    assert_eq!(late.next().as_deref(), Some(expected));
+}
+
+#[test]
+fn a_client_is_told_what_it_cannot_hear() {
+    let Some((redis, _cache, running)) = over_redis(Options::default()) else {
+        return;
+    };
+    for n in 1..=10 {
+        add(&redis, &format!("XADD s {n}-0 n {n}"));
+    }
+    // Nothing was removed before the first one.
+    let mut whole = Events::of(&running, "/streams/s/live?after=0-1", &[]);
+    assert_eq!(whole.id(), "1-0");
+    add(&redis, "XTRIM s MAXLEN 3");
+    let mut events = Events::of(&running, "/streams/s/live", &["last-event-id: 2-0"]);
+    let gap = "event: gap\ndata: {\"from\":\"2-0\",\"to\":\"8-0\"}";
+    assert_eq!(events.next().as_deref(), Some(gap));
+    for n in 8..=10 {
+        assert_eq!(events.id(), format!("{n}-0"));
+    }
+    let mut events = Events::of(&running, "/streams/s/live", &["last-event-id: 8-0"]);
+    assert_eq!(events.id(), "9-0");
+    let mut events = Events::of(&running, "/streams/s/live?after=0-0", &[]);
+    assert_eq!(events.id(), "8-0");
+    // An id that the stream has not given out, and nobody saw why.
+    let mut events = Events::of(&running, "/streams/s/live", &["last-event-id: 50-0"]);
+    let gap = "event: gap\nid: 10-0\ndata: {\"from\":\"50-0\",\"to\":\"10-0\"}";
+    assert_eq!(events.next().as_deref(), Some(gap));
+    add(&redis, "XADD s 11-0 n 11");
+    assert_eq!(events.id(), "11-0");
 }
 
 #[test]
