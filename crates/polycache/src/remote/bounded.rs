@@ -78,13 +78,15 @@ impl BoundedServer {
         count: usize,
     ) -> RedisResult<(Vec<Value>, Option<LargeReply>)> {
         let deadline = Deadline::after(self.timeout);
+        // Given back after the connection, which holds what was read of a reply that is given up.
+        let mut large = None;
         let rested = self.idle().connections.pop();
         let has_rested = rested.is_some();
         let mut line = match rested {
             Some(line) => line,
             None => self.open(deadline)?,
         };
-        let mut told = line.round_trip(packed, count, deadline, self);
+        let mut told = line.round_trip(packed, count, deadline, self, &mut large);
         let was_closed = |told: &RedisResult<_>| {
             (told.as_ref().err()).is_some_and(RedisError::is_connection_dropped)
         };
@@ -92,16 +94,16 @@ impl BoundedServer {
             // The others are of the same server.
             self.clear();
             line = self.open(deadline)?;
-            told = line.round_trip(packed, count, deadline, self);
+            told = line.round_trip(packed, count, deadline, self, &mut large);
         }
         match &told {
             // A replica by now: another connection may lead to the primary.
-            Ok((all, _)) if all.iter().any(|reply| has_code(reply, "READONLY")) => self.clear(),
+            Ok(all) if all.iter().any(|reply| has_code(reply, "READONLY")) => self.clear(),
             Ok(_) => self.give_back(line),
             // What was not read of a reply goes with its connection.
             Err(_) => {}
         }
-        told
+        told.map(|replies| (replies, large.take()))
     }
 
     fn open(&self, deadline: Deadline) -> RedisResult<Line> {
@@ -133,7 +135,7 @@ impl BoundedServer {
         greeting
             .iter()
             .for_each(|one| one.write_packed_command(&mut packed));
-        let (replies, _) = line.round_trip(&packed, greeting.len(), deadline, self)?;
+        let replies = line.round_trip(&packed, greeting.len(), deadline, self, &mut None)?;
         replies
             .into_iter()
             .try_for_each(|reply| reply.extract_error().map(drop))?;
@@ -185,7 +187,8 @@ impl Line {
         count: usize,
         deadline: Deadline,
         server: &BoundedServer,
-    ) -> RedisResult<(Vec<Value>, Option<LargeReply>)> {
+        large: &mut Option<LargeReply>,
+    ) -> RedisResult<Vec<Value>> {
         self.stream.limit(deadline)?;
         self.stream.write_all(packed)?;
         let mut reader = Counting {
@@ -194,7 +197,7 @@ impl Line {
             limited: Instant::now(),
             taken: 0,
             server,
-            large: None,
+            large,
         };
         let mut replies = Vec::with_capacity(count);
         while replies.len() < count {
@@ -208,7 +211,7 @@ impl Line {
                 Err(error) => return Err(error),
             }
         }
-        Ok((replies, reader.large))
+        Ok(replies)
     }
 }
 
@@ -222,7 +225,7 @@ struct Counting<'a> {
     limited: Instant,
     taken: u64,
     server: &'a BoundedServer,
-    large: Option<LargeReply>,
+    large: &'a mut Option<LargeReply>,
 }
 
 impl Read for Counting<'_> {
@@ -240,7 +243,7 @@ impl Read for Counting<'_> {
         }
         if self.taken > LARGE && self.large.is_none() {
             let large = self.server.large.take(self.deadline.remaining());
-            self.large = Some(large.ok_or(io::ErrorKind::TimedOut)?);
+            *self.large = Some(large.ok_or(io::ErrorKind::TimedOut)?);
         }
         Ok(length)
     }
