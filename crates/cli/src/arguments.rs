@@ -354,6 +354,11 @@ pub struct Serve {
     /// What the keys of Redis begin with that /streams and /reads show; may be given again; without it, all
     #[arg(long, value_name = "PREFIX")]
     pub keys: Vec<String>,
+    /// Let clients run scripts in Redis by /reads/EVAL_RO and /reads/EVALSHA_RO, which are refused without it
+    ///
+    /// A script reads every key of the database, whatever --keys says, and may run for ever, in which time Redis answers nobody.
+    #[arg(long)]
+    pub allow_scripts: bool,
     /// Connections at once; further ones are answered 503
     #[arg(long, value_name = "N", default_value_t = 1024, value_parser = at_least_one)]
     pub max_connections: usize,
@@ -363,6 +368,12 @@ pub struct Serve {
     /// Entries of a stream in one answer
     #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = clap::value_parser!(u64).range(1..))]
     pub max_count: u64,
+    /// What one reply of Redis may take in memory, about, like 16MiB; a larger one is answered 403
+    ///
+    /// A reply counts its bytes, and 32 for each of its lines, as Redis sends it. The rest of one that is too large is not
+    /// read. Over TLS (rediss://) there is no such bound.
+    #[arg(long, value_name = "SIZE", value_parser = size::parse, default_value = "16MiB")]
+    pub max_reply: u64,
 }
 
 /// Options of `train-dictionary`.

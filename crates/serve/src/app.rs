@@ -47,6 +47,7 @@ impl App {
             Some(redis) => {
                 let reads = CachedReads::of(&cache)
                     .prefixes(redis.prefixes.clone())
+                    .max_reply(options.limits.reply)
                     .build()?;
                 Some(AsyncCachedReads::from(reads))
             }

@@ -1,6 +1,9 @@
 //! Live streams: one connection to Redis follows a stream for all clients that listen to it.
 
+mod facts;
 mod follower;
+mod gap;
+mod history;
 mod hub;
 mod id;
 mod listener;

@@ -41,6 +41,9 @@ pub struct Redis {
     pub url: String,
     /// What the keys begin with that `/streams` and `/reads` show; none for all. Default: none.
     pub prefixes: Vec<String>,
+    /// Whether `/reads` may run scripts, which read every key whatever the prefixes say, and may run for ever. Default:
+    /// false.
+    pub scripts: bool,
 }
 
 /// Bounds of what clients can make the server hold.
@@ -54,6 +57,9 @@ pub struct Limits {
     pub streams: usize,
     /// Most entries of a stream in one answer. Default: 10000.
     pub entries: u64,
+    /// What one reply of Redis to a stream's or another read may take in memory, about: its bytes, and 32 for each of its
+    /// lines, as Redis sends it. Not over TLS. Default: 16 MiB.
+    pub reply: u64,
     /// How long a client may take to send a request's header, and how long a connection may be idle. Default: 15 s.
     pub header_time: Duration,
     /// How long an answer may take. Default: 30 s.
@@ -82,6 +88,7 @@ impl Default for Limits {
             listeners: 256,
             streams: 32,
             entries: 10_000,
+            reply: 16 << 20,
             header_time: Duration::from_secs(15),
             request_time: Duration::from_secs(30),
             write_time: Duration::from_secs(30),

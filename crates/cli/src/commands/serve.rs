@@ -21,6 +21,7 @@ pub fn run(arguments: &Arguments, serve: &Serve, output: &mut Output) -> Result<
         redis: arguments.remote.as_ref().map(|url| Redis {
             url: url.clone(),
             prefixes: serve.keys.clone(),
+            scripts: serve.allow_scripts,
         }),
         name: if name.is_empty() {
             "default".into()
@@ -31,6 +32,7 @@ pub fn run(arguments: &Arguments, serve: &Serve, output: &mut Output) -> Result<
             connections: serve.max_connections,
             listeners: serve.max_listeners,
             entries: serve.max_count,
+            reply: serve.max_reply,
             ..Limits::default()
         },
     };

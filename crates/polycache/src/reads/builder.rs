@@ -3,9 +3,9 @@
 use super::servers::Servers;
 use super::CachedReads;
 use crate::memory::Bounds;
-use crate::remote::OneServer;
 #[cfg(feature = "redis-cluster")]
 use crate::remote::Primaries;
+use crate::remote::{BoundedServer, OneServer};
 use crate::tier::{Reads, RemoteTier};
 use crate::{Builder, Cache, Error, Remote};
 use polycache_remote::Prefixes;
@@ -24,6 +24,7 @@ pub struct CachedReadsBuilder {
     read_timeout: Duration,
     max_entries: Option<u64>,
     max_bytes: Option<u64>,
+    max_reply: Option<u64>,
     /// The first option that was told and is the cache's.
     of_cache: Option<&'static str>,
 }
@@ -44,6 +45,8 @@ pub(super) struct Opened {
     pub bounds: Bounds,
     pub joins_within: Duration,
     read_timeout: Duration,
+    /// What one reply may take in memory.
+    pub max_reply: Option<u64>,
 }
 
 impl CachedReadsBuilder {
@@ -62,6 +65,7 @@ impl CachedReadsBuilder {
             read_timeout: Duration::from_secs(10),
             max_entries: None,
             max_bytes: None,
+            max_reply: None,
             of_cache: None,
         }
     }
@@ -127,6 +131,15 @@ impl CachedReadsBuilder {
         self
     }
 
+    /// What the reply of one server that is not reached by TLS may take in memory, about: where strangers choose the commands. The rest of a
+    /// larger one is not read, and it is `ValueTooLarge`. Of those above 256 KiB four are read at once. Default: no bound.
+    #[cfg(feature = "bindings")]
+    #[doc(hidden)]
+    pub fn max_reply(mut self, bytes: u64) -> Self {
+        self.max_reply = Some(bytes);
+        self
+    }
+
     /// Opens the reads, and the cache that keeps their replies.
     ///
     /// # Errors
@@ -164,6 +177,7 @@ impl CachedReadsBuilder {
             bounds,
             joins_within,
             read_timeout: self.read_timeout,
+            max_reply: self.max_reply,
         };
         CachedReads::open(opened)
     }
@@ -183,6 +197,11 @@ impl Opened {
     pub fn servers(&self) -> Result<Servers, Error> {
         let transport = &remote(&self.cache)?.link().transport;
         if let Some(client) = transport.one_server() {
+            let bounded = (self.max_reply)
+                .and_then(|most| BoundedServer::new(&client, self.read_timeout, most));
+            if let Some(server) = bounded {
+                return Ok(Servers::Bounded(Box::new(server)));
+            }
             return Ok(Servers::One(Box::new(OneServer::new(
                 client,
                 self.read_timeout,

@@ -9,7 +9,7 @@ use super::kept::KeptReplies;
 use super::packed::{pack, unpack};
 use super::servers::Servers;
 use super::stats::{count, Counts, ReadStats};
-use crate::remote::{Asked, Told};
+use crate::remote::{is_too_large, Asked, Told};
 use crate::tier::{ReadBegun, ReadOrigin, ReadTicket, Reads};
 use crate::{Cache, Error, Remote};
 use polycache_host::monotonic;
@@ -363,12 +363,21 @@ impl Inner {
     fn ask_servers(&self, call: &Call, before: &[Cmd], asks: Option<&[u8]>) -> Result<Told, Error> {
         count(&self.counts.sent);
         let key = call.keys.first().map(AsRef::as_ref).unwrap_or_default();
-        failed(self.servers.ask(&Asked {
+        let told = self.servers.ask(&Asked {
             before,
             read: &call.packed,
             key,
             asks,
-        }))
+        });
+        match told {
+            Err(error) if is_too_large(&error) => {
+                let limit = self.opened.max_reply.unwrap_or_default();
+                // It was not counted any further.
+                let size = limit.saturating_add(1);
+                Err(Error::ValueTooLarge { size, limit })
+            }
+            told => failed(told),
+        }
     }
 }
 

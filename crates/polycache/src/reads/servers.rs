@@ -2,14 +2,16 @@
 
 #[cfg(feature = "redis-cluster")]
 use crate::remote::Primaries;
-use crate::remote::{Asked, OneServer, Told};
+use crate::remote::{Asked, BoundedServer, OneServer, Told};
 use crate::Error;
 use polycache_remote::slot_of_key;
-use redis::RedisResult;
+use redis::{RedisConnectionInfo, RedisResult};
 
 #[derive(Debug)]
 pub(super) enum Servers {
     One(Box<OneServer>),
+    /// One whose replies are bounded.
+    Bounded(Box<BoundedServer>),
     #[cfg(feature = "redis-cluster")]
     Cluster(Box<Primaries>),
 }
@@ -22,6 +24,13 @@ impl Servers {
             Servers::One(server) => {
                 let replies = server.exchange(&asked.packed(), asked.count())?;
                 Ok(asked.told(replies))
+            }
+            Servers::Bounded(server) => {
+                let (replies, large) = server.exchange(&asked.packed(), asked.count())?;
+                Ok(Told {
+                    _large: large,
+                    ..asked.told(replies)
+                })
             }
             #[cfg(feature = "redis-cluster")]
             Servers::Cluster(primaries) => primaries.ask(asked),
@@ -48,7 +57,7 @@ impl Servers {
 
     fn is_cluster(&self) -> bool {
         match self {
-            Servers::One(_) => false,
+            Servers::One(_) | Servers::Bounded(_) => false,
             #[cfg(feature = "redis-cluster")]
             Servers::Cluster(_) => true,
         }
@@ -58,6 +67,7 @@ impl Servers {
     pub fn database(&self) -> i64 {
         match self {
             Servers::One(server) => server.database(),
+            Servers::Bounded(server) => settings(server).db(),
             #[cfg(feature = "redis-cluster")]
             Servers::Cluster(_) => 0,
         }
@@ -67,6 +77,7 @@ impl Servers {
     pub fn speaks_resp3(&self) -> bool {
         match self {
             Servers::One(server) => server.speaks_resp3(),
+            Servers::Bounded(server) => settings(server).protocol().supports_resp3(),
             #[cfg(feature = "redis-cluster")]
             Servers::Cluster(primaries) => primaries.speaks_resp3(),
         }
@@ -76,8 +87,13 @@ impl Servers {
     pub fn close(&self) {
         match self {
             Servers::One(server) => server.close(),
+            Servers::Bounded(server) => server.close(),
             #[cfg(feature = "redis-cluster")]
             Servers::Cluster(primaries) => primaries.close(),
         }
     }
+}
+
+fn settings(server: &BoundedServer) -> &RedisConnectionInfo {
+    server.client().get_connection_info().redis_settings()
 }

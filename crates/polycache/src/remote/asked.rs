@@ -1,5 +1,6 @@
 //! What is asked for a cached read, and what is told (`spec/reads.md`, "A read").
 
+use super::LargeReply;
 use redis::{cmd, Cmd, Value};
 
 /// A read, and what goes with it in one round trip.
@@ -21,6 +22,8 @@ pub(crate) struct Told {
     /// That to the read, which may be an error.
     pub reply: Value,
     pub answer: Option<Value>,
+    /// Held while a large reply is in memory.
+    pub _large: Option<LargeReply>,
 }
 
 impl Asked<'_> {
@@ -53,6 +56,7 @@ impl Asked<'_> {
             answers: replies.by_ref().take(self.before.len()).collect(),
             reply: replies.next().unwrap_or_default(),
             answer: replies.next(),
+            _large: None,
         }
     }
 }

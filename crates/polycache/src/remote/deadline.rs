@@ -36,6 +36,12 @@ impl Deadline {
         }
     }
 
+    /// What is left, or zero.
+    #[cfg(feature = "reads")]
+    pub fn remaining(self) -> Duration {
+        self.end.saturating_duration_since(Instant::now())
+    }
+
     /// # Errors
     /// A timeout, once nothing is left.
     pub fn left(self) -> RedisResult<Duration> {

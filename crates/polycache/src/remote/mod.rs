@@ -2,6 +2,8 @@
 
 #[cfg(feature = "reads")]
 mod asked;
+#[cfg(feature = "reads")]
+mod bounded;
 #[cfg(feature = "redis-cluster")]
 mod cluster;
 mod deadline;
@@ -23,6 +25,8 @@ mod transport;
 
 #[cfg(feature = "reads")]
 pub(crate) use asked::{Asked, Told};
+#[cfg(feature = "reads")]
+pub(crate) use bounded::{is_too_large, BoundedServer, LargeReply};
 #[cfg(all(feature = "reads", feature = "redis-cluster"))]
 pub(crate) use cluster::Primaries;
 #[cfg(feature = "reads")]

@@ -1,5 +1,8 @@
 //! Follows a stream by XREAD BLOCK, on a connection of its own.
 
+use super::facts::{Entry, Facts};
+use super::gap;
+use super::history::History;
 use super::hub::Followers;
 use super::redis_error::problem_of;
 use super::ring::{Event, Ring};
@@ -28,9 +31,6 @@ const BLOCK: Duration = Duration::from_secs(2);
 const PATIENCE: Duration = Duration::from_secs(5);
 /// Between two tries to reach Redis.
 const PAUSE: Duration = Duration::from_millis(500);
-
-/// An entry of a stream, as Redis sends it.
-pub(super) type Entry = (String, Vec<Vec<u8>>);
 
 /// Connections to Redis.
 pub(super) struct Connections {
@@ -71,20 +71,30 @@ impl Connections {
         answer
     }
 
-    /// The last id that the stream gave out; the first one where there is no stream.
-    pub async fn end(&self, key: &[u8]) -> RedisResult<Id> {
+    /// What there is; `None` where there is no stream.
+    pub async fn facts(&self, key: &[u8]) -> RedisResult<Option<Facts>> {
         let mut command = cmd("XINFO");
         command.arg("STREAM").arg(key);
-        let facts: Value = match self.ask(&command).await {
-            Ok(facts) => facts,
+        match self.ask(&command).await {
+            Ok(facts) => Facts::of(facts).map(Some),
             // `ERR no such key`; a wrong type has a code of its own.
-            Err(error) if error.detail() == Some("no such key") => return Ok(Id::FIRST),
-            Err(error) => return Err(error),
-        };
-        let facts: std::collections::HashMap<String, Value> = redis::from_redis_value(facts)?;
-        let id = facts.get("last-generated-id").cloned().unwrap_or_default();
-        let id: String = redis::from_redis_value(id)?;
-        Ok(Id::parse(&id).unwrap_or(Id::FIRST))
+            Err(error) if error.detail() == Some("no such key") => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The last entries, `PAGE` at most, the oldest first; none where the server's user may not ask.
+    async fn last(&self, key: &[u8]) -> RedisResult<Vec<Entry>> {
+        let mut command = cmd("XREVRANGE");
+        command.arg(key).arg("+").arg("-").arg("COUNT").arg(PAGE);
+        match self.ask::<Vec<Entry>>(&command).await {
+            Ok(mut entries) => {
+                entries.reverse();
+                Ok(entries)
+            }
+            Err(error) if error.code() == Some("NOPERM") => Ok(Vec::new()),
+            Err(error) => Err(error),
+        }
     }
 
     /// Entries after an id, the oldest first, `PAGE` at most; and whether there may be more.
@@ -126,14 +136,11 @@ pub(super) struct Follower {
     task: Mutex<Option<AbortHandle>>,
 }
 
+/// Takes the lock of all followers: nobody who has it may drop one.
 impl Drop for Follower {
     fn drop(&mut self) {
-        if let Some(task) = self
-            .task
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .take()
-        {
+        let task = self.task.get_mut();
+        if let Some(task) = task.unwrap_or_else(PoisonError::into_inner).take() {
             task.abort();
         }
         let mut followers = self.followers.lock();
@@ -168,6 +175,7 @@ impl Follower {
             connections,
             follower: Arc::downgrade(&follower),
             last: Id::FIRST,
+            history: History::default(),
         };
         let task = tokio::spawn(following.run());
         *follower.task.lock().unwrap_or_else(PoisonError::into_inner) = Some(task.abort_handle());
@@ -209,9 +217,22 @@ impl Follower {
         (ring.next(), ring.era, self.next.subscribe())
     }
 
+    /// After which id a client goes on that had one which the stream has not given out; `None` if nobody saw why.
+    pub fn before(&self, had: Id) -> Option<Id> {
+        self.ring().before(had)
+    }
+
     /// The event of a number below the next one's; `None` when it is no longer there.
     pub fn event(&self, number: u64) -> Option<Event> {
         self.ring().get(number)
+    }
+
+    /// The stream is without the entries after an id; those who heard them are told.
+    fn lose(&self, had: Id, end: Id) {
+        let mut ring = self.ring();
+        ring.lose(had, end);
+        ring.push(end, gap::lost(had, end));
+        self.next.send_replace(ring.next());
     }
 
     fn push(&self, id: Id, bytes: Bytes) {
@@ -233,6 +254,7 @@ struct Following {
     follower: Weak<Follower>,
     /// The last entry that was heard of.
     last: Id,
+    history: History,
 }
 
 impl Following {
@@ -255,7 +277,11 @@ impl Following {
 
     /// Learns where the stream ends now.
     async fn begin(&mut self) -> RedisResult<()> {
-        self.last = self.connections.end(&self.key).await?;
+        if let Some(facts) = self.connections.facts(&self.key).await? {
+            self.last = facts.end;
+            let last = self.connections.last(&self.key).await?;
+            self.history = History::new(&facts, &last);
+        }
         Ok(())
     }
 
@@ -312,16 +338,34 @@ impl Following {
                 continue;
             };
             self.last = id;
+            self.history.heard(&entry);
             follower.push(id, event(&entry));
         }
     }
 
-    /// A stream that was deleted begins anew, perhaps with ids that were there before.
+    /// A stream that was deleted begins anew, perhaps with ids that were there before. One that lost its last entries, as by
+    /// a replica that took its primary's place, goes on: nobody hears all of it again.
     async fn look_again(&mut self) -> RedisResult<()> {
-        if self.connections.end(&self.key).await? < self.last {
-            self.last = Id::FIRST;
-            if let Some(follower) = self.follower.upgrade() {
-                follower.ring().era += 1;
+        let facts = self.connections.facts(&self.key).await?;
+        let end = facts.as_ref().map_or(Id::FIRST, |facts| facts.end);
+        if end >= self.last {
+            return Ok(());
+        }
+        let had = std::mem::replace(&mut self.last, Id::FIRST);
+        let follower = self.follower.upgrade();
+        match facts {
+            Some(facts) if self.history.is_of(&facts) => {
+                self.last = end;
+                self.history.go_back(end);
+                if let Some(follower) = follower {
+                    follower.lose(had, end);
+                }
+            }
+            _ => {
+                self.history = History::default();
+                if let Some(follower) = follower {
+                    follower.ring().begin_anew();
+                }
             }
         }
         Ok(())

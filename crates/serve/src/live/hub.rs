@@ -66,10 +66,23 @@ impl Hub {
     }
 
     fn follower(&self, key: &[u8]) -> Result<Arc<Follower>, Problem> {
+        self.follower_unless(key, Follower::has_ended)
+    }
+
+    /// The follower of a key, or a new one in the place of one that is of no use.
+    fn follower_unless(
+        &self,
+        key: &[u8],
+        is_useless: impl FnOnce(&Follower) -> bool,
+    ) -> Result<Arc<Follower>, Problem> {
+        // Whoever drops the last one takes the lock, so this is dropped after the lock was given back.
+        let known;
         let mut followers = self.followers.lock();
-        let known = followers.get(key).and_then(Weak::upgrade);
-        if let Some(follower) = known.filter(|follower| !follower.has_ended()) {
-            return Ok(follower);
+        known = followers.get(key).and_then(Weak::upgrade);
+        if let Some(follower) = &known {
+            if !is_useless(follower) {
+                return Ok(follower.clone());
+            }
         }
         if !followers.contains_key(key) && followers.len() >= self.most_streams {
             let detail = "Too many different streams are listened to; try again later.";
@@ -78,5 +91,45 @@ impl Hub {
         let follower = Follower::start(key, self.connections.clone(), self.followers.clone());
         followers.insert(key.to_vec(), Arc::downgrade(&follower));
         Ok(follower)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::mpsc;
+    use std::time::Duration;
+
+    #[test]
+    fn the_last_holder_of_an_ended_follower_may_leave_while_another_looks_at_it() {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .unwrap();
+        let _inside = runtime.enter();
+        let redis = Redis {
+            url: "redis://127.0.0.1:1".into(),
+            prefixes: Vec::new(),
+            scripts: false,
+        };
+        let hub = Hub::new(&redis, &Limits::default(), Arc::default()).unwrap();
+        let hub = Arc::new(hub);
+        let ended = hub.follower(b"k").unwrap();
+        let (said, heard) = mpsc::channel();
+        let (handle, asked) = (runtime.handle().clone(), hub.clone());
+        std::thread::spawn(move || {
+            let _inside = handle.enter();
+            let leaves = |_: &Follower| {
+                drop(ended);
+                true
+            };
+            let _ = said.send(asked.follower_unless(b"k", leaves));
+        });
+        // Only one that waits for itself lets this pass.
+        let next = heard.recv_timeout(Duration::from_secs(20));
+        let next = next.expect("it waits for no lock of its own").unwrap();
+        assert_eq!(hub.streams(), 1, "the new one stays");
+        drop(next);
+        assert_eq!(hub.streams(), 0);
     }
 }

@@ -1,6 +1,8 @@
 //! One client of a live stream.
 
-use super::follower::{event, Entry, Follower};
+use super::facts::Entry;
+use super::follower::{event, Follower};
+use super::gap;
 use super::redis_error::problem_of;
 use super::Id;
 use crate::app::told_to_stop;
@@ -10,6 +12,7 @@ use futures_util::stream::{self, Stream};
 use polycache_http::Problem;
 use std::collections::VecDeque;
 use std::convert::Infallible;
+use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::watch;
@@ -25,6 +28,8 @@ pub(crate) struct Listener {
     is_behind: bool,
     /// The last entry that it was sent of what it missed.
     sent: Id,
+    /// That it cannot hear all that came after the entry it had.
+    gap: Option<Bytes>,
     /// How often the stream had begun anew by then; only ids of that time go on from there.
     era: u64,
     /// The number of the next event.
@@ -49,13 +54,11 @@ impl Listener {
     ) -> Result<Listener, Problem> {
         // Before what was missed is read, so that nothing is between.
         let (next, era, newest) = follower.now();
-        let after = match after {
-            None => None,
+        let (after, gap) = match after {
+            None => (None, None),
             Some(id) => {
-                let end = follower.connections.end(follower.key()).await;
-                let end = end.map_err(|error| problem_of(&error))?;
-                // An id of a stream that was deleted: all of the one that is there now was missed.
-                Some(if id > end { Id::FIRST } else { id })
+                let (id, gap) = go_on(&follower, id).await?;
+                (Some(id), gap)
             }
         };
         let mut listener = Listener {
@@ -65,6 +68,7 @@ impl Listener {
             missed: VecDeque::new(),
             is_behind: after.is_some(),
             sent: after.unwrap_or(Id::FIRST),
+            gap,
             era,
             next,
             newest,
@@ -103,8 +107,9 @@ impl Listener {
             begin,
             |(mut listener, mut beats, mut stopping, is_first)| async move {
                 if is_first {
-                    // The time after which a browser connects again.
-                    let first = Bytes::from_static(b"retry: 2000\n\n");
+                    let mut first = BytesMut::from(&*retry(random()));
+                    first.extend(listener.gap.take());
+                    let first = first.freeze();
                     return Some((Ok(first), (listener, beats, stopping, false)));
                 }
                 match listener.hear(&mut beats, &mut stopping).await {
@@ -154,5 +159,51 @@ impl Listener {
                 _ = beats.tick() => return Heard::Bytes(Bytes::from_static(b":\n\n")),
             }
         }
+    }
+}
+
+/// After which entry a client goes on that had one, and what it is told if it cannot hear all that came since.
+async fn go_on(follower: &Follower, had: Id) -> Result<(Id, Option<Bytes>), Problem> {
+    let facts = follower.connections.facts(follower.key()).await;
+    let facts = facts.map_err(|error| problem_of(&error))?;
+    let Some(facts) = facts else {
+        // All that comes is of another stream.
+        return Ok((Id::FIRST, None));
+    };
+    if had > facts.end {
+        return Ok(match follower.before(had) {
+            Some(id) => (id, None),
+            // The stream lost entries, or is another one: to say so is less than to send all of it to everyone who comes back.
+            None => (facts.end, Some(gap::lost(had, facts.end))),
+        });
+    }
+    // Who had none is told all that is there.
+    let first = facts
+        .removed_before()
+        .filter(|first| had < *first && had > Id::FIRST);
+    Ok((had, first.map(|first| gap::trimmed(had, first))))
+}
+
+/// The time after which a browser connects again, in milliseconds: another one for each, so that those that a stream's end
+/// has sent away do not all come back at once.
+fn retry(random: u64) -> String {
+    format!("retry: {}\n\n", 1000 + random % 2001)
+}
+
+fn random() -> u64 {
+    RandomState::new().hash_one(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn clients_come_back_at_different_times() {
+        assert_eq!(retry(0), "retry: 1000\n\n");
+        assert_eq!(retry(2000), "retry: 3000\n\n");
+        assert_eq!(retry(2001), "retry: 1000\n\n");
+        let all: std::collections::HashSet<u64> = (0..100).map(|_| random()).collect();
+        assert!(all.len() > 90);
     }
 }

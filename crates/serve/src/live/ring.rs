@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 #[derive(Clone)]
 pub(super) struct Event {
     pub id: Id,
-    /// How often the stream had begun anew by then. Ids go on only within one of these.
+    /// How often the stream had begun anew, or gone back, by then. Ids go on only within one of these.
     pub era: u64,
     pub bytes: Bytes,
 }
@@ -21,8 +21,17 @@ pub(super) struct Ring {
     bytes: usize,
     most_events: usize,
     most_bytes: usize,
-    /// How often the stream has begun anew.
+    /// How often the stream has begun anew, or gone back.
     pub era: u64,
+    /// What it did last of these.
+    turn: Option<Turn>,
+}
+
+/// Why ids may come again.
+enum Turn {
+    Anew,
+    /// The ids after the first of these up to the second were lost.
+    Back(Id, Id),
 }
 
 impl Ring {
@@ -34,6 +43,33 @@ impl Ring {
             most_events,
             most_bytes,
             era: 0,
+            turn: None,
+        }
+    }
+
+    /// The stream is another one from now on.
+    pub fn begin_anew(&mut self) {
+        self.era += 1;
+        self.turn = Some(Turn::Anew);
+    }
+
+    /// The stream is without its last entries from now on.
+    pub fn lose(&mut self, had: Id, end: Id) {
+        self.era += 1;
+        self.turn = Some(match self.turn {
+            // Further back than before: those that were lost then are after it, too.
+            Some(Turn::Back(before, last)) if end <= before => Turn::Back(end, last.max(had)),
+            _ => Turn::Back(end, had),
+        });
+    }
+
+    /// After which id a client goes on that had one which the stream has not given out: from the first of another stream, or
+    /// after the last entry that was not lost; `None` if nobody saw why.
+    pub fn before(&self, had: Id) -> Option<Id> {
+        match self.turn {
+            Some(Turn::Anew) => Some(Id::FIRST),
+            Some(Turn::Back(end, last)) if had <= last => Some(end),
+            _ => None,
         }
     }
 

@@ -6,9 +6,12 @@ use crate::path;
 use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::response::Response;
+use bytes::Bytes;
+use futures_util::stream;
 use http::request::Parts;
 use http::{header, HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use polycache_http::Problem;
+use std::convert::Infallible;
 use std::sync::Arc;
 
 const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
@@ -33,10 +36,12 @@ async fn listen(app: &Arc<App>, request: &Parts) -> Result<Response, Problem> {
     let key = path::key(key.unwrap_or_default())?;
     super::streams::allowed(app, &key)?;
     let after = after(&request.headers, request.uri.query().unwrap_or_default())?;
+    // For HEAD, too: whether there is a stream that may be listened to decides the status.
+    let listener = hub.listen(&key, after).await?;
     let body = match request.method {
-        Method::HEAD => Body::empty(),
+        // Of no known length, as that of GET: it is not sent.
+        Method::HEAD => Body::from_stream(stream::empty::<Result<Bytes, Infallible>>()),
         _ => {
-            let listener = hub.listen(&key, after).await?;
             let heartbeat = app.options.limits.heartbeat;
             Body::from_stream(listener.events(heartbeat, app.stopping.clone()))
         }

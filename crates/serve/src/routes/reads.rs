@@ -16,20 +16,48 @@ use std::sync::Arc;
 
 pub(super) async fn get(State(app): State<Arc<App>>, request: Request) -> Response {
     let (request, _) = request.into_parts();
-    respond(&app, &request, || command(&request)).await
+    respond(&app, &request, || command(&app, &request)).await
 }
 
+/// Commands that run a script, cached or not.
+const SCRIPTS: [&str; 6] = [
+    "EVAL",
+    "EVALSHA",
+    "EVALSHA_RO",
+    "EVAL_RO",
+    "FCALL",
+    "FCALL_RO",
+];
+
 /// The words of a command are the parts of the path: `/reads/HGETALL/user:1`.
-fn command(request: &Parts) -> Result<Cmd, Problem> {
+fn command(app: &App, request: &Parts) -> Result<Cmd, Problem> {
     let path = request.uri.path();
     let mut words = path.strip_prefix("/reads/").unwrap_or_default().split('/');
     let mut command = Cmd::new();
-    command.arg(path::text(words.next().unwrap_or_default())?);
+    let name = path::text(words.next().unwrap_or_default())?;
+    let runs_scripts = SCRIPTS.iter().any(|one| one.eq_ignore_ascii_case(&name));
+    if runs_scripts
+        && !app
+            .options
+            .redis
+            .as_ref()
+            .is_some_and(|redis| redis.scripts)
+    {
+        return Err(no_scripts());
+    }
+    command.arg(name);
     // Which of them are keys, and whether these are served, the reads themselves say.
     for word in words {
         command.arg(path::key(word)?);
     }
     Ok(command)
+}
+
+/// Only the keys that a script declares could be looked at, and it may read others.
+fn no_scripts() -> Problem {
+    let detail = "A script reads every key, whichever it names, and may keep Redis from all others for ever, so the server runs none \
+        unless it is started with --allow-scripts.";
+    Problem::new(StatusCode::FORBIDDEN, detail)
 }
 
 /// Answers with the JSON of a read. What was made for the same target before is used again while the reply is the same.
@@ -88,6 +116,13 @@ fn refusal(error: &Error) -> Problem {
             format!("Only reads that can be cached are answered here: {why}."),
         ),
         Error::ReadFailed(error) => redis_problem(error),
+        Error::ValueTooLarge { limit, .. } => {
+            let detail = format!(
+                "The reply would take more than {limit} bytes of the server's memory: ask for less of it, as by a count or a \
+                 range. The server was started with this bound (--max-reply)."
+            );
+            Problem::new(StatusCode::FORBIDDEN, detail).with("limit", *limit)
+        }
         // A key with none of the prefixes, too.
         other => problem_of(other),
     }

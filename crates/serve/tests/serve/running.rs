@@ -88,6 +88,7 @@ pub fn with(url: &str, options: Options) -> Options {
         redis: Some(Redis {
             url: url.to_owned(),
             prefixes: Vec::new(),
+            scripts: false,
         }),
         ..options
     }

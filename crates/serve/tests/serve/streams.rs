@@ -116,6 +116,7 @@ fn only_the_keys_that_were_named_are_shown() {
         redis: Some(Redis {
             url: redis.url(),
             prefixes: vec!["OPTIONS:".into()],
+            scripts: false,
         }),
         ..Options::default()
     };
@@ -127,6 +128,99 @@ fn only_the_keys_that_were_named_are_shown() {
     running
         .get("/reads/SUNION/OPTIONS:1/secret")
         .is_problem(400);
+}
+
+#[test]
+fn a_reply_that_is_too_large_is_not_read_to_its_end() {
+    let limits = Limits {
+        reply: 1 << 20,
+        ..Limits::default()
+    };
+    let Some((redis, _cache, running)) = over_redis(Options {
+        limits,
+        ..Options::default()
+    }) else {
+        return;
+    };
+    add(&redis, "SETRANGE text 67108864 x");
+    add(&redis, "HSET hash small x");
+    let mut many = redis::cmd("HSET");
+    many.arg("hash");
+    let mut list = redis::cmd("RPUSH");
+    list.arg("list");
+    for n in 0..20_000 {
+        many.arg(n).arg("x");
+        list.arg("x");
+    }
+    let mut connection = redis.plain();
+    many.exec(&mut connection).unwrap();
+    list.exec(&mut connection).unwrap();
+    for target in [
+        "/reads/GET/text",
+        "/reads/HGETALL/hash",
+        // Few bytes, but many values.
+        "/reads/LRANGE/list/0/-1",
+        "/reads/SORT_RO/list/ALPHA",
+    ] {
+        let answer = running.get(target);
+        // Without the answer, which is long if it is wrong.
+        assert_eq!(answer.status, 403, "{target}");
+        let document = answer.is_problem(403);
+        assert_eq!(document["limit"], 1 << 20, "{target}");
+        assert!(document["detail"].as_str().unwrap().contains("--max-reply"));
+    }
+    // Only what its connection had room for left Redis.
+    let sent = redis.ask::<String>("INFO stats").unwrap();
+    let sent = sent
+        .lines()
+        .find_map(|line| line.strip_prefix("total_net_output_bytes:"));
+    let sent: u64 = sent.unwrap().parse().unwrap();
+    assert!(sent < 32 << 20, "{sent}");
+    // A part of each may be read, and so may others.
+    assert_eq!(running.get("/reads/HGET/hash/small").json(), "x");
+    assert_eq!(
+        running.get("/reads/LRANGE/list/0/2").json(),
+        json!(["x", "x", "x"])
+    );
+    assert_eq!(running.get("/reads/GETRANGE/text/67108864/-1").json(), "x");
+    let part = running.get("/reads/LRANGE/list/0/9999");
+    assert_eq!(part.json().as_array().unwrap().len(), 10_000);
+}
+
+#[test]
+fn scripts_are_run_only_where_the_server_is_told_to() {
+    let Some((redis, cache, running)) = over_redis(Options::default()) else {
+        return;
+    };
+    add(&redis, "SET secret v");
+    let digest = redis
+        .ask::<String>("SCRIPT LOAD return(redis.call('GET','secret'))")
+        .unwrap();
+    let text = "/reads/EVAL_RO/return%20redis.call('GET','secret')/1/OPTIONS:1";
+    let by_digest = format!("/reads/EVALSHA_RO/{digest}/1/OPTIONS:1");
+    for target in [
+        text,
+        &text.replace("EVAL_RO", "eval%5Fro"),
+        &by_digest,
+        "/reads/FCALL_RO/f/1/OPTIONS:1",
+    ] {
+        let document = running.get(target).is_problem(403);
+        let detail = document["detail"].as_str().unwrap();
+        assert!(detail.contains("--allow-scripts"), "{target}: {detail}");
+    }
+    let options = Options {
+        redis: Some(Redis {
+            url: redis.url(),
+            prefixes: vec!["OPTIONS:".into()],
+            scripts: true,
+        }),
+        ..Options::default()
+    };
+    // What --allow-scripts says of --keys is so.
+    let running = Running::start(&cache, options);
+    assert_eq!(running.get(text).json(), "v");
+    assert_eq!(running.get(&by_digest).json(), "v");
+    running.get("/reads/FCALL_RO/f/1/OPTIONS:1").is_problem(403);
 }
 
 #[test]

@@ -70,6 +70,7 @@ impl Primaries {
             answers: vec![Value::Nil; asked.before.len()],
             reply,
             answer,
+            _large: None,
         })
     }
 
