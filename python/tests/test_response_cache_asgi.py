@@ -196,6 +196,50 @@ async def test_a_post_ends_a_load_in_place_of_a_stale_answer(
     assert (after.body, after.cache_status) == (b"2", "fwd=miss; stored")
 
 
+async def test_a_get_after_a_post_does_not_join_a_load_from_before_it(store: AsyncCache) -> None:
+    version, asked, gate = 1, 0, asyncio.Event()
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        nonlocal version, asked
+        if scope["method"] == "POST":
+            version += 1
+        read, goes = version, gate
+        asked += 1
+        if scope["method"] == "GET":
+            await goes.wait()
+        await send(start(200, PAGE))
+        await send({"type": "http.response.body", "body": str(read).encode()})
+
+    cached = ResponseCache(app, store, vary=["accept-language"])
+
+    async def got() -> tuple[bytes, str | None]:
+        answer = await ask_asgi(cached, Asked())
+        return answer.body, answer.cache_status
+
+    # Without a change before the load, and with one that all know of.
+    for old in (1, 3):
+        held = gate = asyncio.Event()
+        asked = 0
+        before = [asyncio.ensure_future(got()) for _ in range(2)]
+        while asked == 0:
+            await asyncio.sleep(0)
+        await turn()
+        await ask_asgi(cached, Asked("POST"))
+        gate = asyncio.Event()
+        gate.set()
+        after = asyncio.ensure_future(got())
+        await turn()
+        held.set()
+        loaded, joined = f"{old}".encode(), f"{old + 1}".encode()
+        assert sorted(await asyncio.gather(*before)) == [
+            (loaded, "fwd=miss; stored"),
+            (loaded, "hit; collapsed"),
+        ]
+        assert await after == (joined, "fwd=bypass; detail=changed")
+        assert await got() == (joined, "fwd=miss; stored")
+        await ask_asgi(cached, Asked("POST"))
+
+
 class Failing:
     """A cache of which some methods fail, or wait."""
 

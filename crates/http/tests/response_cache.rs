@@ -309,6 +309,64 @@ async fn a_post_ends_a_load_in_place_of_a_stale_answer() {
 }
 
 #[tokio::test]
+async fn a_get_after_a_post_does_not_join_a_load_from_before_it() {
+    let version = Arc::new(AtomicUsize::new(1));
+    let (go, gate) = watch::channel(0);
+    let known = version.clone();
+    let handler = Handler::new(move |request: Request<Body>| {
+        let (mut gate, version) = (gate.clone(), known.clone());
+        async move {
+            if request.method() == Method::POST {
+                version.fetch_add(1, Ordering::Relaxed);
+                return Ok(Response::new(Body::from("done")));
+            }
+            let read = version.load(Ordering::Relaxed);
+            let _ = gate.wait_for(|held| *held != read).await;
+            Ok(page(read.to_string()))
+        }
+    });
+    let cache = ResponseCache::new(memory()).vary(vec![ACCEPT_LANGUAGE]);
+    let get = || asking(&cache, &handler, request("/", &[]));
+    let post = || {
+        let mut post = request("/", &[]);
+        *post.method_mut() = Method::POST;
+        asking(&cache, &handler, post)
+    };
+    let told = |answer: Answered| {
+        let (_, fields, body) = answer;
+        (String::from_utf8(body).unwrap(), status(&fields).to_owned())
+    };
+    // Everything runs on one thread, until it waits.
+    let turn = || async {
+        for _ in 0..50 {
+            yield_now().await;
+        }
+    };
+    // Without a change before the load, and with one that all know of.
+    for old in [1, 3] {
+        go.send(old).unwrap();
+        let before = [get(), get()];
+        turn().await;
+        post().await.unwrap().unwrap();
+        let after = get();
+        turn().await;
+        go.send(0).unwrap();
+        let [loads, joins] = before;
+        let (old, new) = (old.to_string(), (old + 1).to_string());
+        let said = |body: &str, status: &str| (body.to_owned(), format!("polycache; {status}"));
+        let loads = told(loads.await.unwrap().unwrap());
+        assert_eq!(loads, said(&old, "fwd=miss; stored"));
+        let joins = told(joins.await.unwrap().unwrap());
+        assert_eq!(joins, said(&old, "hit; collapsed"));
+        let after = told(after.await.unwrap().unwrap());
+        assert_eq!(after, said(&new, "fwd=bypass; detail=changed"));
+        let next = told(get().await.unwrap().unwrap());
+        assert_eq!(next, said(&new, "fwd=miss; stored"));
+        post().await.unwrap().unwrap();
+    }
+}
+
+#[tokio::test]
 async fn a_key_of_your_own_and_none_for_what_is_not_cached() {
     let counted = AtomicUsize::new(0);
     let handler = Handler::at_once(move |_| {

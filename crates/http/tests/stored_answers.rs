@@ -23,6 +23,8 @@ struct Case {
     name: String,
     #[serde(default)]
     options: Map<String, serde_json::Value>,
+    #[serde(default)]
+    before: BTreeMap<String, String>,
     /// In seconds.
     at: f64,
     request: Asked,
@@ -56,6 +58,15 @@ impl Case {
     fn cache(&self, cache: &AsyncCache) -> ResponseCache {
         let now = START + (self.at * 1000.0) as u64;
         options(ResponseCache::new(cache.clone()), &self.options).clock(move || now)
+    }
+
+    /// A cache with what stands in it before the request.
+    async fn cache_before(&self) -> AsyncCache {
+        let cache: AsyncCache = Cache::builder().build().unwrap().into();
+        for (key, text) in &self.before {
+            cache.set(key, text).await.unwrap();
+        }
+        cache
     }
 
     fn stored(&self) -> Value<'static> {
@@ -104,16 +115,23 @@ async fn every_case() {
         };
         let origin = Scripted::default();
 
-        let cache: AsyncCache = Cache::builder().build().unwrap().into();
+        let cache = case.cache_before().await;
         origin.answers_with(&case.origin);
         let mut writing = case.cache(&cache).layer(origin.clone());
         answer_of(&mut writing, case.request()).await.unwrap();
-        let keys = cache.keys("").await.unwrap();
-        assert_eq!(keys, [case.key.as_bytes()], "{name}");
+        let mut keys = cache.keys("").await.unwrap();
+        keys.sort_unstable();
+        let mut expected: Vec<&str> = case.before.keys().map(String::as_str).collect();
+        expected.push(&case.key);
+        expected.sort_unstable();
+        assert!(
+            keys.iter().eq(expected.iter().map(|key| key.as_bytes())),
+            "{name}"
+        );
         let found = cache.get_value(&case.key).await.unwrap().unwrap();
         assert_eq!(sorted(found), sorted(case.stored()), "{name}");
 
-        let cache: AsyncCache = Cache::builder().build().unwrap().into();
+        let cache = case.cache_before().await;
         cache.set(&case.key, &case.stored()).await.unwrap();
         origin.answers_with(&case.origin);
         let mut reading = case.cache(&cache).layer(origin.clone());

@@ -157,6 +157,37 @@ class ResponseCacheTest < Minitest::Test
     end
   end
 
+  def test_a_get_after_a_post_does_not_join_a_load_from_before_it
+    version = 1
+    held = nil
+    app = lambda do |env|
+      next [204, {}, [(version += 1).to_s]] if env["REQUEST_METHOD"] == "POST"
+
+      answer = page(version.to_s)
+      held&.call(env)
+      answer
+    end
+    app = cached(app, @cache, vary: ["accept-language"])
+    got = ->(*) { get(app).then { |answer| [answer.body, answer.cache_status] } }
+    # Without a change before the load, and with one that all know of.
+    %w[1 3].each do |old|
+      waits = held = Held.new { nil }
+      before = Array.new(2) { Thread.new(&got) }
+      waits.wait_until_asked
+      Thread.pass until before.all? { |caller| caller.status == "sleep" }
+      get(app, method: "POST")
+      held = nil
+      after = Thread.new(&got)
+      Thread.pass until after.status == "sleep"
+      waits.go
+
+      assert_equal [[old, "fwd=miss; stored"], [old, "hit; collapsed"]], before.map(&:value).sort
+      assert_equal [old.succ, "fwd=bypass; detail=changed"], after.value
+      assert_equal [old.succ, "fwd=miss; stored"], got.call
+      get(app, method: "POST")
+    end
+  end
+
   # A cache of which some methods do something else.
   class Odd < BasicObject
     def initialize(cache, **methods)

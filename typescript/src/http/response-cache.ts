@@ -16,6 +16,7 @@ import {
   isEntry,
   type Passing,
   type StoredAnswer,
+  sinceOf,
   storedAnswer,
   usefulUntil,
 } from './stored-answer.ts'
@@ -254,8 +255,10 @@ class ResponseCache {
   }
 
   /** Differs after the answers of a key were forgotten. A delete of a key alone ends a load of it. */
-  async #changed(base: string): Promise<unknown> {
-    return this.#vary.length === 0 ? undefined : this.#cache.get(CHANGED + base)
+  async #changed(base: string): Promise<string | undefined> {
+    if (this.#vary.length === 0) return undefined
+    const changed = await this.#cache.get(CHANGED + base)
+    return typeof changed === 'string' ? changed : undefined
   }
 
   async #missed(base: string, key: string, request: Request): Promise<Response> {
@@ -265,14 +268,18 @@ class ResponseCache {
     if (request.method === 'HEAD') return this.#pass(request, 'method')
     const { made, loaded, error } = await this.#loaded(async (load) => {
       const before = await this.#changed(base)
-      const loaded = await this.#cache.getOrSet(key, () => load(this.#make(request)), {
-        ttl: AT_MOST,
-      })
-      return { before, loaded }
+      const loading = async () => {
+        const entry = await load(this.#make(request))
+        return before === undefined ? entry : { ...entry, since: before }
+      }
+      return { before, loaded: await this.#cache.getOrSet(key, loading, { ttl: AT_MOST }) }
     })
     if (made === undefined) {
       if (loaded === undefined) return this.#withoutCache(request, error)
-      return this.#joined(key, request, loaded.loaded, undefined)
+      const { before, loaded: entry } = loaded
+      // Of a load that began before a change of which this caller may know.
+      if (isEntry(entry) && sinceOf(entry) !== before) return this.#pass(request, 'changed')
+      return this.#joined(key, request, entry, undefined)
     }
     if (loaded === undefined) this.#onError(error)
     else await this.#settle(base, key, loaded.before, loaded.loaded)
@@ -280,7 +287,12 @@ class ResponseCache {
   }
 
   /** Writes down the lifetime of what was loaded, or deletes it if answers of the key were forgotten meanwhile. */
-  async #settle(base: string, key: string, before: unknown, loaded: unknown): Promise<void> {
+  async #settle(
+    base: string,
+    key: string,
+    before: string | undefined,
+    loaded: unknown,
+  ): Promise<void> {
     try {
       if ((await this.#changed(base)) === before)
         await this.#cache.touch(key, this.#remaining(loaded))
@@ -320,10 +332,11 @@ class ResponseCache {
     } catch (error) {
       return this.#withoutCache(request, error)
     }
-    // Deleted since it was found, or replaced by what may be served.
-    if (before === undefined || this.#isCurrent(before.value))
-      return this.#missed(base, key, request)
+    // Deleted since it was found.
+    if (before === undefined) return this.#missed(base, key, request)
     const { value, version } = before
+    // Replaced by what may be served.
+    if (this.#isCurrent(value)) return this.#joined(key, request, value, undefined)
     const stale = isAnswer(value) ? value : undefined
     // Only those share the load who found the same: who comes after it finds what it stored.
     const again = `${key}${AGAIN}${version}`

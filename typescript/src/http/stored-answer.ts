@@ -15,12 +15,16 @@ export interface StoredAnswer {
   readonly freshUntil: number
   readonly revalidateUntil: number
   readonly errorUntil: number
+  /** See `sinceOf`. */
+  readonly since?: string
 }
 
 /** In place of an answer that cannot be stored: until then each request is answered on its own. */
 export interface Passing {
   readonly pass: string
   readonly until: number
+  /** See `sinceOf`. */
+  readonly since?: string
 }
 
 /** Of one connection (RFC 9110 7.6.1), or told anew for each answer. */
@@ -75,6 +79,11 @@ export function usefulUntil(entry: StoredAnswer | Passing): number {
   return 'pass' in entry
     ? entry.until
     : Math.max(entry.freshUntil, entry.revalidateUntil, entry.errorUntil)
+}
+
+/** The last change of its key that was known when its load began. */
+export function sinceOf({ since }: StoredAnswer | Passing): string | undefined {
+  return typeof since === 'string' ? since : undefined
 }
 
 /** Whether a value of the cache is an entry of this module: another program may have written to the namespace. */

@@ -129,6 +129,55 @@ test.each([[[]], [['accept-language']]])(
   },
 )
 
+test('a GET after a POST does not join a load from before it', async () => {
+  let version = 0
+  let gate = Promise.resolve()
+  const handler = async ({ method }: Request) => {
+    const read = method === 'POST' ? version++ : version
+    if (method === 'GET') await gate
+    return new Response(String(read), { headers: { 'cache-control': 'max-age=60' } })
+  }
+  let loads = 0
+  const store = new Proxy(cache, {
+    get(target, name) {
+      if (name === 'getOrSet') loads++
+      const value: unknown = Reflect.get(target, name)
+      return typeof value === 'function' ? value.bind(target) : value
+    },
+  })
+  const answer = responseCache(store, handler, { vary: ['accept-language'] })
+  const post = () => answer(new Request('http://test.example/', { method: 'POST' }))
+  const got = async () => {
+    const response = await answer(ask())
+    return [await response.text(), response.headers.get('cache-status')]
+  }
+  const begun = async (times: number) => {
+    while (loads < times) await new Promise((resolve) => setImmediate(resolve))
+  }
+  // Without a change before the load, and with one that all know of.
+  for (const old of [0, 2]) {
+    let go = () => {}
+    gate = new Promise((resolve) => {
+      go = resolve
+    })
+    loads = 0
+    const before = [got(), got()]
+    await begun(2)
+    await post()
+    gate = Promise.resolve()
+    const after = got()
+    await begun(3)
+    go()
+    expect(await Promise.all(before)).toEqual([
+      [`${old}`, 'polycache; fwd=miss; stored'],
+      [`${old}`, 'polycache; hit; collapsed'],
+    ])
+    expect(await after).toEqual([`${old + 1}`, 'polycache; fwd=bypass; detail=changed'])
+    expect(await got()).toEqual([`${old + 1}`, 'polycache; fwd=miss; stored'])
+    await post()
+  }
+})
+
 test('an answer that is stored is made outside of the context of its caller', async () => {
   const user = new AsyncLocalStorage<string>()
   let now = 0

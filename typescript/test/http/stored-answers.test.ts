@@ -8,6 +8,7 @@ import { readSpec } from '../support/spec.ts'
 interface Case {
   readonly name: string
   readonly options?: Record<string, unknown>
+  readonly before?: Record<string, string>
   readonly at: number
   readonly request: {
     readonly target?: string
@@ -30,7 +31,7 @@ test.each(cases.map((one) => [one.name, one] as const))('%s', async (_, one) => 
   const clock = () => now
   const { host = 'test.example', target = '/', headers = {} } = one.request
   const options = camel<ResponseCacheOptions>(one.options)
-  const { origin, key } = one
+  const { origin, key, before = {} } = one
   const { body } = one.stored
   const stored = body === undefined ? one.stored : { ...one.stored, body: Buffer.from(body) }
   let asked = 0
@@ -44,13 +45,15 @@ test.each(cases.map((one) => [one.name, one] as const))('%s', async (_, one) => 
   }
 
   const writing = new Cache({ clock })
+  await writing.setMany(Object.entries(before))
   await ask(writing)
-  expect([...writing.keys()]).toEqual([key])
+  expect([...writing.keys()].sort()).toEqual([...Object.keys(before), key].sort())
   const found = await writing.get(key)
   expect(JSON.stringify(plain(found))).toEqual(JSON.stringify(plain(stored)))
   writing.close()
 
   const reading = new Cache({ clock })
+  await reading.setMany(Object.entries(before))
   await reading.set(key, stored)
   asked = 0
   const response = await ask(reading)

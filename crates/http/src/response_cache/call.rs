@@ -4,7 +4,7 @@ use super::directives::Directives;
 use super::limited_body::{read_body, Unread};
 use super::request_key::{base_of, key_of, seen_by};
 use super::storable::{age_of, lifetime_of};
-use super::stored_answer::{Stored, StoredAnswer};
+use super::stored_answer::{Loaded, Stored, StoredAnswer};
 use super::unsure::{Refreshing, Unsure};
 use super::ResponseCache;
 use crate::variant::list;
@@ -231,10 +231,13 @@ where
         let mut unsure = Unsure::new(&cache, &key);
         let mut made = None;
         let loaded = {
-            let (call, made, unsure) = (&mut self, &mut made, &mut unsure);
+            let (call, made, unsure, since) = (&mut self, &mut made, &mut unsure, &before);
             let load = || async move {
                 let one = call.make().await;
-                let entry = one.entry(call.cache.now());
+                let entry = Loaded {
+                    stored: one.entry(call.cache.now()),
+                    since: since.clone(),
+                };
                 *made = Some(one);
                 // A delete of a key alone ends a load of it.
                 unsure.is_unsure = !call.cache.settings.vary.is_empty();
@@ -243,7 +246,13 @@ where
             cache.get_or_set_with_ttl(&key, AT_MOST, load).await
         };
         let (made, loaded) = match (made, loaded) {
-            (None, Ok(loaded)) => return self.joined(key, loaded, None).await,
+            (None, Ok(Loaded { stored, since })) => {
+                // Of a load that began before a change of which this caller may know.
+                if since != before && !matches!(stored, Stored::Foreign) {
+                    return self.pass("changed").await;
+                }
+                return self.joined(key, stored, None).await;
+            }
             (None, Err(error)) => return self.without_cache(&error).await,
             (Some(made), Ok(loaded)) => (made, loaded),
             (Some(made), Err(error)) => {
@@ -253,7 +262,7 @@ where
         };
         let settled = match changed(&self.cache, &base).await {
             Ok(after) if after == before => {
-                let ttl = remaining(&loaded, self.cache.now());
+                let ttl = remaining(&loaded.stored, self.cache.now());
                 cache.touch(&key, ttl).await
             }
             Ok(_) => cache.delete(&key).await,
@@ -287,9 +296,11 @@ where
         let now = self.cache.now();
         let stale = match &before.stored {
             // It was replaced by what may be served.
-            Stored::Pass { until, .. } if now < *until => return self.missed(base, key).await,
+            Stored::Pass { until, .. } if now < *until => {
+                return self.joined(key, before.stored, None).await
+            }
             Stored::Answer(answer) if now < answer.fresh_until => {
-                return self.missed(base, key).await
+                return self.joined(key, before.stored, None).await
             }
             Stored::Answer(answer) => Some(answer.clone()),
             Stored::Pass { .. } | Stored::Foreign => None,
@@ -517,9 +528,12 @@ async fn forget(cache: &ResponseCache, base: &str) -> Result<(), Error> {
 }
 
 /// Differs after the answers of a key were forgotten.
-async fn changed(cache: &ResponseCache, base: &str) -> Result<Option<Value<'static>>, Error> {
-    match cache.settings.vary.is_empty() {
-        true => Ok(None),
-        false => cache.cache.get_value(format!("{CHANGED}{base}")).await,
+async fn changed(cache: &ResponseCache, base: &str) -> Result<Option<String>, Error> {
+    if cache.settings.vary.is_empty() {
+        return Ok(None);
+    }
+    match cache.cache.get_value(format!("{CHANGED}{base}")).await? {
+        Some(Value::Text(changed)) => Ok(Some(changed.into_owned())),
+        _ => Ok(None),
     }
 }

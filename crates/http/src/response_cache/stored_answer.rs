@@ -40,6 +40,14 @@ pub(super) enum Stored {
     Foreign,
 }
 
+/// What a load brought, or found.
+#[derive(Debug)]
+pub(super) struct Loaded {
+    pub stored: Stored,
+    /// The last change of its key that was known when the load began.
+    pub since: Option<String>,
+}
+
 /// Of one connection (RFC 9110 7.6.1), or told anew for each answer.
 const DROPPED: [&str; 12] = [
     "age",
@@ -141,10 +149,33 @@ impl Stored {
     }
 
     pub fn of(value: Value<'static>) -> Stored {
+        Loaded::of(value).stored
+    }
+
+    fn value(&self) -> Value<'_> {
+        match self {
+            Stored::Answer(answer) => answer.value(),
+            Stored::Pass { why, until } => {
+                let why = why.as_ref().into();
+                map([("pass", why), ("until", (*until).into())])
+            }
+            Stored::Foreign => Value::Null,
+        }
+    }
+}
+
+impl Loaded {
+    fn of(value: Value<'static>) -> Loaded {
         let Value::Map(members) = value else {
-            return Stored::Foreign;
+            return Loaded {
+                stored: Stored::Foreign,
+                since: None,
+            };
         };
-        Members(members).stored().unwrap_or(Stored::Foreign)
+        let mut members = Members(members);
+        let since = members.text("since").map(Cow::into_owned);
+        let stored = members.stored().unwrap_or(Stored::Foreign);
+        Loaded { stored, since }
     }
 }
 
@@ -218,14 +249,17 @@ fn fields_of(list: Vec<Value<'static>>) -> Option<HeaderMap> {
 
 impl Serialize for Stored {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Stored::Answer(answer) => answer.value().serialize(serializer),
-            Stored::Pass { why, until } => {
-                let why = why.as_ref().into();
-                map([("pass", why), ("until", (*until).into())]).serialize(serializer)
-            }
-            Stored::Foreign => Value::Null.serialize(serializer),
+        self.value().serialize(serializer)
+    }
+}
+
+impl Serialize for Loaded {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut value = self.stored.value();
+        if let (Value::Map(members), Some(since)) = (&mut value, &self.since) {
+            members.push(("since".into(), since.as_str().into()));
         }
+        value.serialize(serializer)
     }
 }
 
@@ -233,5 +267,11 @@ impl Serialize for Stored {
 impl<'de> Deserialize<'de> for Stored {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Stored, D::Error> {
         Value::deserialize(deserializer).map(Stored::of)
+    }
+}
+
+impl<'de> Deserialize<'de> for Loaded {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Loaded, D::Error> {
+        Value::deserialize(deserializer).map(Loaded::of)
     }
 }

@@ -17,7 +17,7 @@ from .request_key import base_of, key_of
 from .settings import Settings
 from .storable import Lifetime, age_of, lifetime_of
 from .store import AnswerStore
-from .stored_answer import Passing, StoredAnswer, answer_to_store, read
+from .stored_answer import Passing, StoredAnswer, answer_to_store, read, since_of
 
 _PASS = 10_000
 """How long a key passes by whose answer could not be stored, in milliseconds: callers do not queue
@@ -250,7 +250,7 @@ class Call:
         load = _Load(self._make)
         is_unsure = False
         try:
-            before = await self._changed(base)
+            before = load.since = await self._changed(base)
             # A delete of a key alone ends a load of it.
             is_unsure = bool(self._settings.vary)
             loaded = await self._store.get_or_set(key, load, ttl=self._ttl_of)
@@ -265,6 +265,9 @@ class Call:
             if is_unsure and load.made is not None:
                 self._core.finish(self._core.undo(key))
         if load.made is None:
+            # Of a load that began before a change of which this caller may know.
+            if read(loaded) is not None and since_of(loaded) != before:
+                return self._pass("changed")
             return await self._joined(key, loaded, None)
         return await self._brought(key, load.made)
 
@@ -277,9 +280,13 @@ class Call:
             before = await self._store.entry(key)
         except Exception as error:
             return self._without_cache(error)
-        # Deleted since it was found, or replaced by what may be served.
-        if before is None or self._is_current(found := read(before.value)):
+        # Deleted since it was found.
+        if before is None:
             return await self._missed(base, key)
+        found = read(before.value)
+        # Replaced by what may be served.
+        if self._is_current(found):
+            return await self._joined(key, before.value, None)
         stale = found if isinstance(found, StoredAnswer) else None
         load = _Load(lambda: self._replace(key, before))
         # Only those share the load who found the same: who comes after it finds what it stored.
@@ -344,9 +351,10 @@ class Call:
         await self._store.set(_CHANGED + base, str(uuid4()), ttl=_CHANGED_FOR)
         await self._store.delete_prefix(base)
 
-    async def _changed(self, base: str) -> Any:
+    async def _changed(self, base: str) -> str | None:
         """Differs after the answers of a key were forgotten."""
-        return await self._store.get(_CHANGED + base) if self._settings.vary else None
+        changed = await self._store.get(_CHANGED + base) if self._settings.vary else None
+        return changed if isinstance(changed, str) else None
 
     async def _replace(self, key: str, before: Entry) -> _Made:
         """Asks the handler, and replaces what is stored by what it brings; a failure leaves it. Who
@@ -408,7 +416,9 @@ class _Load:
     def __init__(self, make: Callable[[], Coroutine[Any, Any, _Made]]) -> None:
         self._make = make
         self.made: _Made | None = None
+        self.since: str | None = None
 
     async def __call__(self) -> dict[str, Any]:
         self.made = await self._make()
-        return self.made.entry.value
+        value = self.made.entry.value
+        return value if self.since is None else {**value, "since": self.since}

@@ -111,6 +111,12 @@ def read(value: object) -> StoredAnswer | Passing | None:
         return None
 
 
+def since_of(value: object) -> str | None:
+    """The last change of its key that was known when its load began."""
+    since = value.get("since") if type(value) is dict else None
+    return since if isinstance(since, str) else None
+
+
 def _read(value: Any) -> StoredAnswer | Passing | None:
     if type(value) is not dict:
         return None

@@ -159,7 +159,10 @@ module Polycache
 
         # Differs after the answers of a key were forgotten. A delete of a key alone ends a load of
         # it.
-        def changed(base) = @settings.vary.empty? ? nil : @cache.get(CHANGED + base)
+        def changed(base)
+          changed = @settings.vary.empty? ? nil : @cache.get(CHANGED + base)
+          changed if changed.is_a?(String)
+        end
 
         # In place of asking the handler for what would be stored: of HEAD nothing would be learned
         # that a GET could be answered with.
@@ -178,7 +181,7 @@ module Polycache
             loaded = @cache.get_or_set(key, ttl: AT_MOST) do
               made = make
               is_unsure = @settings.vary.any?
-              made.entry.value
+              since(before, made.entry.value)
             end
             settle(base, key, before, made) if made
             is_unsure = false
@@ -190,7 +193,17 @@ module Polycache
             # Also when its thread is killed: nobody knows whether it was to be forgotten.
             undo(key) if is_unsure
           end
-          made ? brought(key, made) : joined(key, loaded, nil)
+          made ? brought(key, made) : joined_since(before, key, loaded)
+        end
+
+        # With the last change that was known when its load began.
+        def since(before, value) = before.nil? ? value : value.merge("since" => before)
+
+        def joined_since(before, key, loaded)
+          # Of a load that began before a change of which this caller may know.
+          return pass("changed") if Stored.read(loaded) && Stored.since(loaded) != before
+
+          joined(key, loaded, nil)
         end
 
         # Writes down the lifetime of what was loaded, or deletes it if answers of the key were
@@ -220,9 +233,12 @@ module Polycache
           rescue StandardError => e
             return without_cache(e)
           end
-          found = before && Stored.read(before.value)
-          # Deleted since it was found, or replaced by what may be served.
-          return missed(base, key) if before.nil? || current?(found)
+          # Deleted since it was found.
+          return missed(base, key) if before.nil?
+
+          found = Stored.read(before.value)
+          # Replaced by what may be served.
+          return joined(key, before.value, nil) if current?(found)
 
           load_again(key, before, found.is_a?(StoredAnswer) ? found : nil)
         end

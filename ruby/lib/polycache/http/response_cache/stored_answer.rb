@@ -75,6 +75,12 @@ module Polycache
           fields && StoredAnswer.new(status, fields, body, etag, *times)
         end
 
+        # The last change of its key that was known when its load began.
+        def since(value)
+          since = value["since"]
+          since if since.is_a?(String)
+        end
+
         def kept(fields)
           named = fields["connection"].to_s.split(",").map { |name| name.strip.downcase }
           kept = fields.except(*DROPPED, *named)
