@@ -610,8 +610,10 @@ def test_descriptors_are_given_back(make: Make) -> None:
     cache = make()
     cache["k"] = CONTENT
 
+    times = 5
+
     def use() -> int:
-        for _ in range(5):
+        for _ in range(times):
             cache.open("k").close()
             cache.open("k").read()
             with cache.open("k", "wb") as writer:
@@ -627,8 +629,9 @@ def test_descriptors_are_given_back(make: Make) -> None:
 
     use()
     before = use()
-    # Those of tests before this one may go meanwhile.
-    assert use() <= before
+    # Those of tests before this one may go meanwhile, and a remote tier may connect once more. What is
+    # not given back is there once for each time.
+    assert use() < before + times
 
 
 def test_a_long_key_and_a_namespace(tmp_path: Path) -> None:
