@@ -629,8 +629,8 @@ def test_descriptors_are_given_back(make: Make) -> None:
 
     use()
     before = use()
-    # Those of tests before this one may go meanwhile, and a remote tier may connect once more. What is
-    # not given back is there once for each time.
+    # Those of tests before this one may go meanwhile, and a remote tier may connect once more.
+    # What is not given back is there once for each time.
     assert use() < before + times
 
 
