@@ -226,8 +226,9 @@ fn hits_keep_entries_in_the_directory() {
         "memory served {} reads",
         hits(&read)
     );
+    // Whole blocks go, and some that nobody read share one with those that were.
     assert!(
-        kept >= 8 && unkept < 4,
+        kept >= 12 && unkept < 8,
         "{kept} that were read, {unkept} that were not"
     );
 }
