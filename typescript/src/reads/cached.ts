@@ -3,7 +3,7 @@ import { InvalidArgument } from '../errors.ts'
 import { guarded, native } from '../host/native.ts'
 import { Representation } from '../http/representation.ts'
 import { Closed } from '../more-errors.ts'
-import { asBuffer, type Word } from '../redis-namespace/word.ts'
+import { asBuffer } from '../redis-namespace/word.ts'
 import { asked } from '../remote/answers.ts'
 import type { At, NativeRead, NativeReads } from '../remote/native.ts'
 import { type Exchanged, exchange } from './exchange.ts'
@@ -11,7 +11,7 @@ import { isBounded } from './expiry.ts'
 import { jsonOf } from './json.ts'
 import { handedOut, KeptReplies } from './kept.ts'
 import { Landed } from './landed.ts'
-import { Calls, nameOf } from './name.ts'
+import { Calls, nameOf, within } from './name.ts'
 import { type CachedOptions, type Opened, openReads } from './options.ts'
 import { jsonOfPacked, pack, unpack } from './packed.ts'
 import { commandOf, isRead, isReadMethod, nameGiven, type Plan, planOf, refusal } from './plan.ts'
@@ -65,11 +65,8 @@ class Reads {
   constructor(way: Way, opened: Opened) {
     this.#way = way
     this.#opened = opened
-    // As the client sends them, which may put a prefix of its own before them.
-    this.#prefixes = opened.prefixes.map((prefix) => {
-      const [, word] = way.prepare('get', [prefix]).words
-      return typeof word === 'string' ? Buffer.from(word) : asBuffer(word)
-    })
+    // As the client sends them, which may put a prefix of its own before them. A function may give any.
+    this.#prefixes = way.space ? [NOTHING] : opened.prefixes.map((prefix) => this.#sentKey(prefix))
     const { handle } = opened
     this.#native = guarded(() => native().NativeReads.open(handle.native, [...this.#prefixes]))
     this.#kept = new KeptReplies(handle.calls, this.#native.number, opened.memory)
@@ -101,13 +98,21 @@ class Reads {
     const kept = this.#kept
     const stats = this.#stats
     return (...given) => {
-      const call = calls.of(given)
-      const found = kept.get(call)
-      if (found !== undefined) {
-        stats.memoryHits++
-        return Promise.resolve(found)
+      try {
+        const known = calls.of(given)
+        const prepared = known === undefined ? this.#way.prepare(method, given) : undefined
+        if (prepared?.why !== undefined) return prepared.why
+        const call = this.#here(calls, known, prepared)
+        const found = kept.get(call)
+        if (found !== undefined) {
+          stats.memoryHits++
+          return Promise.resolve(found)
+        }
+        const landing = this.#landed(call, method, given, prepared)
+        return landing.then((landed) => this.#handOut(call, landed))
+      } catch (error) {
+        return Promise.reject(error)
       }
-      return this.#landed(call, method, given).then((landed) => this.#handOut(call, landed))
     }
   }
 
@@ -116,15 +121,30 @@ class Reads {
     const stats = this.#stats
     const own = new Calls(`json ${method}`)
     return (...given) => {
-      const call = own.of(given)
-      const found = kept.get(call)
-      if (found !== undefined) {
-        stats.memoryHits++
-        return Promise.resolve(found)
+      try {
+        const known = own.of(given)
+        const prepared = known === undefined ? this.#way.prepare(method, given) : undefined
+        if (prepared?.why !== undefined) return prepared.why
+        const call = this.#here(own, known, prepared)
+        const found = kept.get(call)
+        if (found !== undefined) {
+          stats.memoryHits++
+          return Promise.resolve(found)
+        }
+        const read = this.#here(calls, calls.of(given), prepared)
+        const landing = this.#landed(read, method, given, prepared)
+        return landing.then((landed) => this.#represented(call, landed))
+      } catch (error) {
+        return Promise.reject(error)
       }
-      const landing = this.#landed(calls.of(given), method, given)
-      return landing.then((landed) => this.#represented(call, landed))
     }
+  }
+
+  /** The text of a call in the namespace of this moment; of its words, where its arguments have none. */
+  #here(calls: Calls, known: string | undefined, prepared: Prepared | undefined): string {
+    const call = known ?? calls.ofWords(prepared?.words ?? [])
+    const { space } = this.#way
+    return space ? within(space(), call) : call
   }
 
   /** The JSON of a reply, kept if this host has the reply. */
@@ -158,7 +178,12 @@ class Reads {
   }
 
   /** The reply of a call; callers of this process share a read that is under way. */
-  #landed(call: string, method: string, given: readonly unknown[]): Promise<Landed> {
+  #landed(
+    call: string,
+    method: string,
+    given: readonly unknown[],
+    prepared?: Prepared,
+  ): Promise<Landed> {
     if (this.#closed) return Promise.reject(new Closed('the cached reads were closed; open others'))
     const now = performance.now()
     const flight = this.#flights.get(call)
@@ -166,17 +191,17 @@ class Reads {
       this.#stats.joined++
       return flight.landing
     }
-    const landing = this.#read(method, given).finally(() => {
+    const landing = this.#read(method, given, prepared).finally(() => {
       if (this.#flights.get(call)?.landing === landing) this.#flights.delete(call)
     })
     this.#flights.set(call, { began: now, landing })
     return landing
   }
 
-  async #read(method: string, given: readonly unknown[]): Promise<Landed> {
+  async #read(method: string, given: readonly unknown[], made?: Prepared): Promise<Landed> {
     const named = nameGiven(method, given)
     if (named !== undefined && !isRead(named)) throw refusal(named)
-    const prepared = this.#way.prepare(method, given)
+    const prepared = made ?? this.#way.prepare(method, given)
     if (prepared.why !== undefined) return prepared.why
     const planned = planOf(prepared.words)
     const plan = prepared.isTransformed ? { ...planned, isDocument: false } : planned
@@ -258,6 +283,12 @@ class Reads {
     return [this.#native.number, name, 0, name.length]
   }
 
+  /** A key as the client sends it. */
+  #sentKey(key: string): Buffer {
+    const [, word] = this.#way.prepare('get', [key]).words
+    return typeof word === 'string' ? Buffer.from(word) : asBuffer(word)
+  }
+
   #checkPrefixes({ keys }: Plan): void {
     for (const key of keys) {
       const bytes = typeof key === 'string' ? Buffer.from(key) : asBuffer(key)
@@ -278,7 +309,9 @@ class Reads {
   #forget(keys: readonly string[]): void {
     // What is under way was begun before the write, perhaps.
     this.#flights.clear()
-    const words: Word[] = keys.map((key) => this.#way.prepare('get', [key]).words[1])
+    // Its own error, if it gives no namespace now.
+    this.#way.space?.()
+    const words = keys.map((key) => this.#sentKey(key))
     this.#opened.handle.calls.readForget(...this.#at(nameOf(words, '', [])))
   }
 

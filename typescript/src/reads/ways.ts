@@ -5,7 +5,8 @@ import { type Ioredis, type IoredisCommand, isIoredis } from '../redis-namespace
 import { namespaced } from '../redis-namespace/namespaced.ts'
 import { become, isNodeRedis, type NodeRedis, type Parser } from '../redis-namespace/node-redis.ts'
 import { isNodeRedisCluster } from '../redis-namespace/node-redis-cluster.ts'
-import { layered, originOf } from '../redis-namespace/views.ts'
+import { changingPrefix } from '../redis-namespace/session.ts'
+import { layered, type Origin, originOf } from '../redis-namespace/views.ts'
 import type { Word } from '../redis-namespace/word.ts'
 import { bunWay } from './bun.ts'
 import { captured } from './captured.ts'
@@ -38,6 +39,8 @@ export interface Way {
   readonly provesBefore?: boolean
   /** Whether the client's `sendCommand` takes the words of any command, as node-redis' does. */
   readonly sendsWords?: boolean
+  /** Of a namespace that a function gives: what tells that of this moment from others. */
+  space?(): string
   /** The command that a method makes. */
   prepare(method: string, given: readonly unknown[]): Prepared
   /** Sends a command whose keys have their prefixes. */
@@ -65,6 +68,11 @@ export interface Line {
 /** @throws InvalidArgument for a client whose replies cannot be cached, with the reason */
 export function wayOf(client: object): Way {
   const origin = originOf(client)
+  const space = origin && changingPrefix(origin.options)
+  return { ...wayOfInner(client, origin), ...(space && { space }) }
+}
+
+function wayOfInner(client: object, origin: Origin | undefined): Way {
   const inner = origin?.client ?? client
   const as = <C extends object>(view: C): C => (origin ? namespaced(view, origin.options) : view)
   if (isIoredis(inner)) {

@@ -1,0 +1,151 @@
+/** Which calls share a reply, and which do not. */
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { Redis } from 'ioredis'
+import { createClient } from 'redis'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { InvalidArgument } from '../../src/errors.ts'
+import { namespaced } from '../../src/redis-namespace/index.ts'
+import { bunClient, isBun } from '../support/bun-redis.ts'
+import { keeping, open } from '../support/cached-reads.ts'
+import { hasServer, ownServer } from '../support/remote-caches.ts'
+
+// biome-ignore lint/suspicious/noExplicitAny: each client has other methods
+type Any = any
+
+function connected(port: number): Redis {
+  const client = new Redis({ port })
+  onTestFinished(() => client.disconnect())
+  return client
+}
+
+async function nodeRedis(port: number) {
+  const client = createClient({ socket: { port } })
+  // The server may end before it.
+  client.on('error', () => {})
+  await client.connect()
+  onTestFinished(() => client.destroy())
+  return client
+}
+
+/** What a call fails with; Bun's own `rejects` lets nothing else happen meanwhile. */
+function failure(call: Promise<unknown>): Promise<unknown> {
+  return call.then(
+    () => undefined,
+    (error: unknown) => error,
+  )
+}
+
+const clients = {
+  ioredis: connected,
+  'node-redis': nodeRedis,
+  ...(isBun && { bun: (port: number) => bunClient(`redis://127.0.0.1:${port}`) }),
+}
+
+describe.skipIf(!hasServer).each(Object.entries(clients))(
+  'a namespace that a function gives, of %s',
+  (how, connect) => {
+    const tenant = new AsyncLocalStorage<string>()
+    const store = () => {
+      const name = tenant.getStore()
+      if (name === undefined) throw new TypeError('outside of a request')
+      return name
+    }
+
+    async function opened(namespace: Any, given: object = {}) {
+      const server = await ownServer()
+      for (const name of ['acme', 'globex', 'a', 'a:b'])
+        await server.plain('SET', `${name}:k`, `of ${name}`)
+      const client = await connect(server.port)
+      const remote = `redis://127.0.0.1:${server.port}`
+      const view = namespaced(client as object, { namespace }) as Any
+      return {
+        server,
+        reads: open(view, {
+          maxStaleness: '10s',
+          ...given,
+          ...(how === 'bun' && { remote }),
+        }) as Any,
+      }
+    }
+
+    it("gives no tenant another's reply", async () => {
+      const { server, reads } = await opened(store, { prefixes: ['k'] })
+      for (const name of ['acme', 'globex', 'a', 'a:b']) {
+        await tenant.run(name, async () => {
+          await keeping(reads, () => reads.get('k'))
+          expect(await reads.get('k')).toBe(`of ${name}`)
+          expect((await reads.json.get('k')).text()).toBe(JSON.stringify(`of ${name}`))
+          await keeping(reads, () => reads.json.get('k'))
+        })
+      }
+      await server.plain('SET', 'globex:k', 'new')
+      tenant.run('globex', () => reads.forget('k'))
+      expect(await tenant.run('globex', () => reads.get('k'))).toBe('new')
+      expect(await tenant.run('acme', () => reads.get('k'))).toBe('of acme')
+    })
+
+    it('joins reads of one tenant alone', async () => {
+      const { reads } = await opened(store)
+      const all = ['acme', 'globex', 'acme', 'globex'].map((name) =>
+        tenant.run(name, () => reads.get('k')),
+      )
+      expect(await Promise.all(all)).toEqual(['of acme', 'of globex', 'of acme', 'of globex'])
+      expect(reads.stats().joined).toBe(2)
+    })
+
+    it('asks within other namespaces, too', async () => {
+      const { reads } = await opened(['a', () => tenant.getStore() ?? 'none'])
+      expect(await reads.get('k')).toBeNull()
+      await keeping(reads, () => reads.get('k'))
+      expect(await tenant.run('b', () => reads.get('k'))).toBe('of a:b')
+    })
+
+    it("fails with the namespace's own error outside of a request", async () => {
+      const { reads } = await opened(store)
+      for (const by of [reads, reads.json]) {
+        expect(await failure(by.get('k'))).toMatchObject({ message: 'outside of a request' })
+      }
+      expect(() => reads.forget('k')).toThrow('outside of a request')
+      expect(await failure(tenant.run('', () => reads.get('k')))).toBeInstanceOf(InvalidArgument)
+      expect(await tenant.run('acme', () => reads.get('k'))).toBe('of acme')
+    })
+  },
+)
+
+describe.skipIf(!hasServer)('arguments of ioredis', () => {
+  class Id {
+    readonly #id: string
+    constructor(id: string) {
+      this.#id = id
+    }
+    toString(): string {
+      return this.#id
+    }
+  }
+
+  const withText = (text: string) => ({ toString: () => text })
+
+  it.each<[string, unknown, unknown]>([
+    ['URL', new URL('x:a'), new URL('x:b')],
+    ['Date', new Date(0), new Date(86_400_000)],
+    ['a private field', new Id('x:a'), new Id('x:b')],
+    ['toString', withText('x:a'), withText('x:b')],
+    ['bytes', Buffer.from('a'), new Uint8Array([97])],
+    ['lists', [new Id('x:a')], [new Id('x:b')]],
+  ])('are told apart as they are sent: %s', async (_, first, second) => {
+    const server = await ownServer()
+    const client = connected(server.port) as Any
+    await client.mset(first, 'first', second, 'second')
+    const reads = open(client, { maxStaleness: '10s' }) as Any
+    for (const [key, value] of [
+      [first, 'first'],
+      [second, 'second'],
+    ]) {
+      await keeping(reads, () => reads.get(key))
+      expect(await reads.get(key)).toBe(value)
+      await keeping(reads, () => reads.json.get(key))
+      expect((await reads.json.get(key)).text()).toBe(JSON.stringify(value))
+    }
+    expect(await Promise.all([reads.get(second), reads.get(first)])).toEqual(['second', 'first'])
+  })
+})
