@@ -3,7 +3,7 @@ import { InvalidArgument } from '../errors.ts'
 import { guarded, native } from '../host/native.ts'
 import { Representation } from '../http/representation.ts'
 import { Closed } from '../more-errors.ts'
-import { asBuffer } from '../redis-namespace/word.ts'
+import { asBuffer, isWord } from '../redis-namespace/word.ts'
 import { asked } from '../remote/answers.ts'
 import type { At, NativeRead, NativeReads } from '../remote/native.ts'
 import { type Exchanged, exchange } from './exchange.ts'
@@ -48,6 +48,7 @@ interface Flight {
 type Call = (...given: readonly unknown[]) => Promise<unknown>
 
 const NOTHING = Buffer.alloc(0)
+const NO_PLAN: Plan = { keys: [], showsFields: false, isDocument: false }
 /** Of the bytes that replies are kept as: a release that writes others counts it up, as both may use one directory. */
 const FORM = 2
 let out: Buffer = Buffer.allocUnsafeSlow(64 * 1024)
@@ -203,6 +204,10 @@ class Reads {
     if (named !== undefined && !isRead(named)) throw refusal(named)
     const prepared = made ?? this.#way.prepare(method, given)
     if (prepared.why !== undefined) return prepared.why
+    if (!prepared.words.every(isWord)) {
+      // The client itself says what is wrong.
+      return Landed.sent(NOTHING, NO_PLAN, await prepared.send())
+    }
     const planned = planOf(prepared.words)
     const plan = prepared.isTransformed ? { ...planned, isDocument: false } : planned
     this.#checkPrefixes(plan)

@@ -1,7 +1,16 @@
 import { InvalidArgument } from '../errors.ts'
 import type { Members } from '../redis-namespace/forward.ts'
+import type { Prepared } from './ways.ts'
 
 type Method = (...given: readonly unknown[]) => unknown
+
+/** A method that made no command: sending it fails with what the view says, as a namespace does that refuses the command. */
+export function refused(method: string, answered: unknown): Prepared {
+  const none = new InvalidArgument(`${method} sends no command`)
+  const why = Promise.resolve(answered).then(() => Promise.reject<never>(none))
+  why.catch(() => {})
+  return { words: [], why, send: () => why }
+}
 
 /** Calls a method of a view that sends nothing, for the command that it makes. */
 export function captured(view: Members, method: string, given: readonly unknown[]): unknown {

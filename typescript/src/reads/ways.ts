@@ -9,10 +9,10 @@ import { changingPrefix } from '../redis-namespace/session.ts'
 import { layered, type Origin, originOf } from '../redis-namespace/views.ts'
 import type { Word } from '../redis-namespace/word.ts'
 import { bunWay } from './bun.ts'
-import { captured } from './captured.ts'
+import { captured, refused } from './captured.ts'
 import { corked } from './corked.ts'
 import { ioredisClusterWay } from './ioredis-cluster.ts'
-import { type IoredisMaker, ioredisMaker, transformed } from './ioredis-maker.ts'
+import { type IoredisMaker, ioredisMaker } from './ioredis-maker.ts'
 import { nodeRedisClusterWay } from './node-redis-cluster.ts'
 import { ioredisShape, nodeRedisShape } from './shapes.ts'
 
@@ -98,14 +98,7 @@ function ioredisWay(client: Ioredis, maker: IoredisMaker): Way {
     shape: ioredisShape(client.options),
     client,
     epoch: () => `${client.connectionEpoch} ${condition.condition?.select ?? ''}`,
-    prepare: (method, given) => {
-      const command = maker.made(method, given)
-      return {
-        words: [command.name, ...command.args],
-        ...transformed(command),
-        send: () => sent(command),
-      }
-    },
+    prepare: (method, given) => maker.prepared(method, given, sent),
     send: (words) => sent(maker.command(words)),
     together: (sends) => corked(client, sends),
   }
@@ -162,13 +155,8 @@ function nodeRedisWay(
       const answered = captured(on, inner ?? outer, words) as Promise<unknown> | undefined
       // What the view answers is no reply, so its shape may be wrong.
       answered?.catch(() => {})
-      if (made !== undefined) return method === 'sendCommand' ? answeredBy(made, answered) : made
-      const none = new InvalidArgument(`${method} sends no command`)
-      if (method !== 'sendCommand' || answered === undefined) throw none
-      // A namespace that does not know the command says so later.
-      const why = answered.then(() => Promise.reject(none))
-      why.catch(() => {})
-      return { words: [], why, send: () => why }
+      if (made === undefined) return refused(method, answered)
+      return method === 'sendCommand' ? answeredBy(made, answered) : made
     },
     send: (words) => client.sendCommand(words),
     // The client itself gathers what is sent.

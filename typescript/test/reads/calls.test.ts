@@ -112,6 +112,72 @@ describe.skipIf(!hasServer).each(Object.entries(clients))(
   },
 )
 
+describe.skipIf(!hasServer)('what cannot be sent', () => {
+  /** What a program's end would be. */
+  function unhandled(): unknown[] {
+    const all: unknown[] = []
+    const note = (error: unknown) => all.push(error)
+    process.on('unhandledRejection', note)
+    onTestFinished(() => {
+      process.off('unhandledRejection', note)
+    })
+    return all
+  }
+
+  it.each<[keyof typeof clients, [string, ...unknown[]][]]>([
+    [
+      'ioredis',
+      [
+        ['eval_ro', 'return 1', 'x', 'k'],
+        ['call', 'JSON.GET', 'k'],
+        ['zunion', 'x', 'a'],
+      ],
+    ],
+    [
+      'node-redis',
+      [
+        ['get', undefined],
+        ['get', 5],
+        ['hGet', 'h'],
+        ['sendCommand', ['JSON.GET', 'k']],
+      ],
+    ],
+  ])("fails with the view's own error, once, of %s", async (how, calls) => {
+    const server = await ownServer()
+    const client = await (clients[how] as Any)(server.port)
+    const view = namespaced(client, { namespace: 'app' }) as Any
+    const reads = open(view, { prefix: 'own' }) as Any
+    const all = unhandled()
+    for (const [method, ...given] of calls) {
+      const expected = (await failure(view[method](...given))) as Error
+      expect(expected).toBeInstanceOf(Error)
+      for (const by of [reads, reads.json]) {
+        const failed = (await failure(by[method](...given))) as Error
+        expect([failed.name, failed.message]).toEqual([expected.name, expected.message])
+      }
+    }
+    await new Promise((done) => setImmediate(done))
+    expect(all).toEqual([])
+  })
+
+  it("fails with node-redis' own error", async () => {
+    const server = await ownServer()
+    const client = (await nodeRedis(server.port)) as Any
+    const reads = open(client, { prefix: 'own' }) as Any
+    for (const [method, ...given] of [
+      ['get', undefined],
+      ['get', 5],
+      ['hGet', 'h'],
+    ] as const) {
+      const expected = (await failure(client[method](...given))) as Error
+      expect(expected).toBeInstanceOf(TypeError)
+      const failed = (await failure(reads[method](...given))) as Error
+      expect([failed.name, failed.message]).toEqual([expected.name, expected.message])
+    }
+    expect(await reads.get('k')).toBeNull()
+  })
+})
+
 describe.skipIf(!hasServer)('arguments of ioredis', () => {
   class Id {
     readonly #id: string
