@@ -15,6 +15,7 @@ import { Calls, nameOf, within } from './name.ts'
 import { type CachedOptions, type Opened, openReads } from './options.ts'
 import { jsonOfPacked, pack, unpack } from './packed.ts'
 import { commandOf, isRead, isReadMethod, nameGiven, type Plan, planOf, refusal } from './plan.ts'
+import { room, settled } from './room.ts'
 import { slotOfAll } from './slots.ts'
 import { noReadStats, type ReadStats, WHYS } from './stats.ts'
 import type { CachedReads } from './types.ts'
@@ -51,7 +52,7 @@ const NOTHING = Buffer.alloc(0)
 const NO_PLAN: Plan = { keys: [], showsFields: false, isDocument: false }
 /** Of the bytes that replies are kept as: a release that writes others counts it up, as both may use one directory. */
 const FORM = 2
-let out: Buffer = Buffer.allocUnsafeSlow(64 * 1024)
+let out = room()
 
 class Reads {
   readonly #way: Way
@@ -158,6 +159,7 @@ class Reads {
     const representation = isLanded
       ? landed.representation(this.#opened.memory.isolation === 'none')
       : new Representation(representedJson(out.subarray(0, length), landed))
+    out = settled(out)
     if (length >= 0) this.#kept.put(call, representation, representation.size)
     return representation
   }
@@ -169,6 +171,7 @@ class Reads {
     if (isFirst && landed.packed !== undefined) {
       const length = this.#near(landed.name)
       if (length >= 0 && this.#isSame(landed, length)) this.#kept.put(call, isolated, length)
+      out = settled(out)
     }
     return handedOut(isolated)
   }
@@ -227,7 +230,9 @@ class Reads {
       const length = this.#near(name)
       if (length >= 0) {
         this.#stats.hostHits++
-        return Landed.near(name, plan, Buffer.from(out.subarray(0, length)))
+        const landed = Landed.near(name, plan, Buffer.from(out.subarray(0, length)))
+        out = settled(out)
+        return landed
       }
       const begun = calls.readBegin(...this.#at(name), performance.now() - began, out)
       if (typeof begun !== 'number') return this.#ask(name, prepared, plan, slot, begun)
@@ -246,28 +251,35 @@ class Reads {
     const why = out[0]
     const askedKey = Buffer.from(out.subarray(5, 5 + out.readUInt32LE(1)))
     this.#count(why)
-    const { calls } = this.#opened.handle
     this.#stats.sent++
-    let brought: Exchanged
+    const isToBeKept = why === 0
+    let brought: Exchanged | undefined
+    let packed: Buffer | undefined
+    let isKept = false
     try {
-      brought = await exchange(this.#way, prepared, plan, askedKey, why === 0, slot)
-    } catch (error) {
-      calls.readEnd(...this.#at(name), begun, NOTHING, NOTHING, -1, 0)
-      throw error
+      brought = await exchange(this.#way, prepared, plan, askedKey, isToBeKept, slot)
+      if (isToBeKept || this.#kept.needsBytes(brought.reply)) packed = pack(brought.reply)
+    } finally {
+      // Whatever failed: others wait for the lease.
+      isKept = this.#end(name, begun, brought, isToBeKept ? packed : undefined)
     }
-    const { reply, answer, expires } = brought
-    const packed = pack(reply)
-    const isKeepable = why === 0 && packed !== undefined && isBounded(expires)
-    const isKept = calls.readEnd(
-      ...this.#at(name),
-      begun,
-      answer,
-      isKeepable ? packed : NOTHING,
-      isKeepable ? packed.length : 0,
-      expires ?? 0,
-    )
-    if (why === 0 && !isKept) this.#count(4)
-    return Landed.sent(name, plan, reply, packed && Buffer.from(packed))
+    if (isToBeKept && !isKept) this.#count(4)
+    return Landed.sent(name, plan, brought.reply, packed && Buffer.from(packed))
+  }
+
+  /** Whether the reply is kept. */
+  #end(
+    name: Buffer,
+    begun: NativeRead,
+    brought: Exchanged | undefined,
+    packed: Buffer | undefined,
+  ): boolean {
+    const { calls } = this.#opened.handle
+    const at = this.#at(name)
+    if (brought === undefined) return calls.readEnd(...at, begun, NOTHING, NOTHING, -1, 0)
+    const { answer, expires } = brought
+    const kept = packed !== undefined && isBounded(expires) ? packed : NOTHING
+    return calls.readEnd(...at, begun, answer, kept, kept.length, expires ?? 0)
   }
 
   #sent(prepared: Prepared): Promise<unknown> {
@@ -278,10 +290,11 @@ class Reads {
   /** The length of the reply that this host has, in `out`; -1 for none. */
   #near(name: Buffer): number {
     const { calls } = this.#opened.handle
-    const length = calls.readNear(...this.#at(name), out)
-    if (length <= out.length) return length
-    out = Buffer.allocUnsafeSlow(2 * length)
-    return calls.readNear(...this.#at(name), out)
+    for (;;) {
+      const length = calls.readNear(...this.#at(name), out)
+      if (length <= out.length) return length
+      out = room(length)
+    }
   }
 
   #at(name: Buffer): At {

@@ -1,5 +1,6 @@
 import { InvalidArgument } from '../errors.ts'
 import type { Members } from '../redis-namespace/forward.ts'
+import type { Word } from '../redis-namespace/word.ts'
 import type { Prepared } from './ways.ts'
 
 type Method = (...given: readonly unknown[]) => unknown
@@ -10,6 +11,14 @@ export function refused(method: string, answered: unknown): Prepared {
   const why = Promise.resolve(answered).then(() => Promise.reject<never>(none))
   why.catch(() => {})
   return { words: [], why, send: () => why }
+}
+
+/** Bytes that their owner may change before they are sent, copied; in place. */
+export function own(words: Word[]): Word[] {
+  for (const [at, word] of words.entries()) {
+    if (word instanceof Uint8Array) words[at] = Buffer.from(word)
+  }
+  return words
 }
 
 /** Calls a method of a view that sends nothing, for the command that it makes. */

@@ -2,7 +2,7 @@ import { define, type Members } from '../redis-namespace/forward.ts'
 import type { Ioredis, IoredisCommand } from '../redis-namespace/ioredis.ts'
 import { layered } from '../redis-namespace/views.ts'
 import type { Word } from '../redis-namespace/word.ts'
-import { captured, refused } from './captured.ts'
+import { captured, own, refused } from './captured.ts'
 import type { Prepared } from './ways.ts'
 
 /** A command, if there is one. */
@@ -48,7 +48,7 @@ export function ioredisMaker(
     if (command === undefined) return refused(method, answered)
     return {
       command,
-      words: [command.name, ...command.args],
+      words: [command.name, ...own(command.args)],
       ...transformed(command),
       send: () => send(command),
     }

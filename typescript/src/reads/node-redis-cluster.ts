@@ -9,7 +9,7 @@ import {
 } from '../redis-namespace/node-redis.ts'
 import type { NodeRedisCluster } from '../redis-namespace/node-redis-cluster.ts'
 import { layered } from '../redis-namespace/views.ts'
-import { captured, refused } from './captured.ts'
+import { captured, own, refused } from './captured.ts'
 import { nodeRedisShape } from './shapes.ts'
 import type { Line, Prepared, Way } from './ways.ts'
 
@@ -59,7 +59,7 @@ export function nodeRedisClusterWay(
       if (!('make' in call)) return call
       const { parser, isReadonly, make } = call
       const prepared: Prepared = {
-        words: [...parser.redisArgs],
+        words: [...own(parser.redisArgs)],
         send: () => cluster._executeWithPolicies(parser, isReadonly, asked, make),
       }
       calls.set(prepared, call)

@@ -9,7 +9,7 @@ import { changingPrefix } from '../redis-namespace/session.ts'
 import { layered, type Origin, originOf } from '../redis-namespace/views.ts'
 import type { Word } from '../redis-namespace/word.ts'
 import { bunWay } from './bun.ts'
-import { captured, refused } from './captured.ts'
+import { captured, own, refused } from './captured.ts'
 import { corked } from './corked.ts'
 import { ioredisClusterWay } from './ioredis-cluster.ts'
 import { type IoredisMaker, ioredisMaker } from './ioredis-maker.ts'
@@ -125,26 +125,29 @@ function nodeRedisWay(
     '_executeCommand',
     (command: unknown, parser: Parser, _: unknown, transform: undefined) => {
       made = {
-        words: parser.redisArgs,
+        words: own(parser.redisArgs),
         send: () => client._executeCommand(command, parser, asked, transform),
       }
       return Promise.resolve()
     },
   )
   define(layer, 'sendCommand', (words: readonly Word[]) => {
-    const own = [...words]
+    const copied = own([...words])
     const { promise, resolve } = Promise.withResolvers<unknown>()
     const send = () => {
-      resolve(client.sendCommand(own, asked))
+      resolve(client.sendCommand(copied, asked))
       return promise
     }
-    made = { words: own, send }
+    made = { words: copied, send }
     return promise
   })
   const makes = namespacedAs(view) as unknown as Members
-  const own = client as unknown as { options?: { RESP?: number }; _self: { _selectedDB?: number } }
+  const settings = client as unknown as {
+    options?: { RESP?: number }
+    _self: { _selectedDB?: number }
+  }
   return {
-    shape: nodeRedisShape(own.options?.RESP, asked),
+    shape: nodeRedisShape(settings.options?.RESP, asked),
     client,
     epoch: () => `${client.socketEpoch}`,
     sendsWords: true,

@@ -6,7 +6,8 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { InvalidArgument } from '../../src/errors.ts'
 import { namespaced } from '../../src/redis-namespace/index.ts'
 import { bunClient, isBun } from '../support/bun-redis.ts'
-import { keeping, open } from '../support/cached-reads.ts'
+import { keeping, open, options } from '../support/cached-reads.ts'
+import { folder } from '../support/caches.ts'
 import { hasServer, ownServer } from '../support/remote-caches.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: each client has other methods
@@ -175,6 +176,56 @@ describe.skipIf(!hasServer)('what cannot be sent', () => {
       expect([failed.name, failed.message]).toEqual([expected.name, expected.message])
     }
     expect(await reads.get('k')).toBeNull()
+  })
+})
+
+describe.skipIf(!hasServer)('bytes that their owner changes', () => {
+  const by = {
+    ioredis: async (port: number) => [connected(port), (key: Buffer) => ['get', key]],
+    'ioredis call': async (port: number) => [
+      connected(port),
+      (key: Buffer) => ['call', 'GET', key],
+    ],
+    'node-redis': async (port: number) => [await nodeRedis(port), (key: Buffer) => ['get', key]],
+    'node-redis sendCommand': async (port: number) => [
+      await nodeRedis(port),
+      (key: Buffer) => ['sendCommand', ['GET', key]],
+    ],
+  }
+
+  it.each(Object.entries(by))('are sent as they were given, by %s', async (_, connect) => {
+    const server = await ownServer()
+    await server.plain('MSET', 'k1', 'one', 'k2', 'two')
+    const [client, callOf] = (await connect(server.port)) as [Any, (key: Buffer) => Any[]]
+    const reads = open(client) as Any
+    const key = Buffer.from('k1')
+    // The first one waits until the server is known.
+    for (let turn = 0; turn < 2; turn++) {
+      key.write('k1')
+      const [method, ...given] = callOf(key)
+      const asked = reads[method](...given)
+      key.write('k2')
+      expect(await asked).toBe('one')
+      await keeping(reads, () => reads.get('k1'))
+      reads.forget('k1')
+    }
+  })
+})
+
+describe.skipIf(!hasServer)('a reply that has no bytes', () => {
+  it('is handed out, and nobody waits for its read', async () => {
+    const server = await ownServer()
+    await server.plain('HSET', 'h', '__proto__', 'x')
+    const bytes = ((await nodeRedis(server.port)) as Any).withTypeMapping({ 36: Buffer })
+    const given = options({ path: folder(), limit: '16MiB', maxStaleness: '10s' })
+    const reads = open(bytes, given) as Any
+    const other = open(bytes, given) as Any
+    for (const one of [reads, other]) await keeping(one, () => one.exists('h'))
+    const expected = await bytes.hGetAll('h')
+    for (const one of [reads, other, reads]) {
+      expect(Object.getPrototypeOf(await one.hGetAll('h'))).toEqual(Object.getPrototypeOf(expected))
+      expect(one.stats().uncached.busy).toBe(0)
+    }
   })
 })
 
