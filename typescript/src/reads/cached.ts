@@ -216,7 +216,7 @@ class Reads {
     this.#checkPrefixes(plan)
     const isCluster = this.#way.lineTo !== undefined
     const slot = isCluster ? slotOfAll(prepared.words[0], plan.keys) : 0
-    const shape = `${FORM} ${this.#way.shape} ${method}`
+    const shape = `${FORM} ${this.#way.shape} ${method} ${prepared.shape ?? ''}`
     const name = nameOf(plan.keys, shape, prepared.words)
     const { calls, native: root } = this.#opened.handle
     const reads = this.#native.number

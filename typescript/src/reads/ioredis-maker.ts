@@ -3,6 +3,7 @@ import type { Ioredis, IoredisCommand } from '../redis-namespace/ioredis.ts'
 import { layered } from '../redis-namespace/views.ts'
 import type { Word } from '../redis-namespace/word.ts'
 import { captured, own, refused } from './captured.ts'
+import { transformed } from './transformers.ts'
 import type { Prepared } from './ways.ts'
 
 /** A command, if there is one. */
@@ -64,10 +65,4 @@ export function ioredisMaker(
     prepared,
     command: ([name, ...args]) => new Command(String(name), args, { replyEncoding: 'utf8' }),
   }
-}
-
-/** Whether the program has set a transformer for replies of a command (`Command.setReplyTransformer`). */
-function transformed(command: IoredisCommand): { readonly isTransformed?: true } {
-  const { _transformer } = command.constructor as { _transformer?: { reply?: Members } }
-  return _transformer?.reply?.[command.name] === undefined ? {} : { isTransformed: true }
 }

@@ -19,8 +19,10 @@ import { ioredisShape, nodeRedisShape } from './shapes.ts'
 /** A command that a client has made, and not sent. */
 export interface Prepared {
   readonly words: readonly Word[]
-  /** Whether the program has replies of this command made into something else. */
+  /** Whether replies of this command are made into something else. */
   readonly isTransformed?: boolean
+  /** What its replies are told from besides the client's shape. */
+  readonly shape?: string
   /** Fails with the reason why there is no such command. */
   readonly why?: Promise<never>
   /** Sends it; the reply is in the client's shape. */

@@ -167,6 +167,28 @@ describe.skipIf(!hasServer)('cached reads', () => {
       }
     })
 
+    it.each([
+      ['get', 'tf:t', (by: string) => (reply: unknown) => `${by} ${reply}`],
+      ['hgetall', 'tf:h', () => (reply: unknown) => new Map([[reply, 1]])],
+    ] as const)('gives nobody what a transformer made for another: %s', async (name, key, made) => {
+      const client = connected(from())
+      await client.set('tf:t', 'text')
+      await client.hset('tf:h', 'a', '1')
+      const given = options({ path: folder(), limit: '16MiB', maxStaleness: '10s' })
+      const { reply } = (Command as Any)._transformer
+      const before = reply[name]
+      onTestFinished(() => {
+        if (before) reply[name] = before
+        else delete reply[name]
+      })
+      for (const by of [undefined, 'one', 'two']) {
+        if (by !== undefined) Command.setReplyTransformer(name, made(by))
+        const reads = open(client, given) as Any
+        await keeping(reads, () => reads[name](key))
+        expect(await reads[name](key)).toEqual(await (client as Any)[name](key))
+      }
+    })
+
     it('makes one round trip for many callers', async () => {
       const client = connected(from())
       await client.rpush('many', 'a')
