@@ -3,6 +3,7 @@ import type { BunRedis } from '../redis-namespace/bun.ts'
 import { define, type Members, namesOf } from '../redis-namespace/forward.ts'
 import { layered } from '../redis-namespace/views.ts'
 import type { Word } from '../redis-namespace/word.ts'
+import { refused } from './captured.ts'
 import { isReadMethod } from './plan.ts'
 import type { Prepared, Way } from './ways.ts'
 
@@ -44,10 +45,7 @@ export function bunWay(client: BunRedis, namespacedAs: (view: BunRedis) => BunRe
       // The caller may change its lists and bytes while the read waits for its turn.
       const reply = (makes[method] as Method)(...given.map(copied))
       const command = made as Made | undefined
-      if (command === undefined) {
-        reply.catch(() => {})
-        throw new InvalidArgument(`${method} sends no command`)
-      }
+      if (command === undefined) return refused(method, reply)
       return {
         words: command.words,
         send: () => {

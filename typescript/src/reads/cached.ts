@@ -3,7 +3,7 @@ import { InvalidArgument } from '../errors.ts'
 import { guarded, native } from '../host/native.ts'
 import { Representation } from '../http/representation.ts'
 import { Closed } from '../more-errors.ts'
-import { asBuffer, type Word } from '../redis-namespace/word.ts'
+import { asBuffer, isWord } from '../redis-namespace/word.ts'
 import { asked } from '../remote/answers.ts'
 import type { At, NativeRead, NativeReads } from '../remote/native.ts'
 import { type Exchanged, exchange } from './exchange.ts'
@@ -11,10 +11,11 @@ import { isBounded } from './expiry.ts'
 import { jsonOf } from './json.ts'
 import { handedOut, KeptReplies } from './kept.ts'
 import { Landed } from './landed.ts'
-import { Calls, nameOf } from './name.ts'
+import { Calls, nameOf, within } from './name.ts'
 import { type CachedOptions, type Opened, openReads } from './options.ts'
 import { jsonOfPacked, pack, unpack } from './packed.ts'
 import { commandOf, isRead, isReadMethod, nameGiven, type Plan, planOf, refusal } from './plan.ts'
+import { room, settled } from './room.ts'
 import { slotOfAll } from './slots.ts'
 import { noReadStats, type ReadStats, WHYS } from './stats.ts'
 import type { CachedReads } from './types.ts'
@@ -48,9 +49,10 @@ interface Flight {
 type Call = (...given: readonly unknown[]) => Promise<unknown>
 
 const NOTHING = Buffer.alloc(0)
+const NO_PLAN: Plan = { keys: [], showsFields: false, isDocument: false }
 /** Of the bytes that replies are kept as: a release that writes others counts it up, as both may use one directory. */
 const FORM = 2
-let out: Buffer = Buffer.allocUnsafeSlow(64 * 1024)
+let out = room()
 
 class Reads {
   readonly #way: Way
@@ -65,11 +67,8 @@ class Reads {
   constructor(way: Way, opened: Opened) {
     this.#way = way
     this.#opened = opened
-    // As the client sends them, which may put a prefix of its own before them.
-    this.#prefixes = opened.prefixes.map((prefix) => {
-      const [, word] = way.prepare('get', [prefix]).words
-      return typeof word === 'string' ? Buffer.from(word) : asBuffer(word)
-    })
+    // As the client sends them, which may put a prefix of its own before them. A function may give any.
+    this.#prefixes = way.space ? [NOTHING] : opened.prefixes.map((prefix) => this.#sentKey(prefix))
     const { handle } = opened
     this.#native = guarded(() => native().NativeReads.open(handle.native, [...this.#prefixes]))
     this.#kept = new KeptReplies(handle.calls, this.#native.number, opened.memory)
@@ -101,13 +100,21 @@ class Reads {
     const kept = this.#kept
     const stats = this.#stats
     return (...given) => {
-      const call = calls.of(given)
-      const found = kept.get(call)
-      if (found !== undefined) {
-        stats.memoryHits++
-        return Promise.resolve(found)
+      try {
+        const known = calls.of(given)
+        const prepared = known === undefined ? this.#way.prepare(method, given) : undefined
+        if (prepared?.why !== undefined) return prepared.why
+        const call = this.#here(calls, known, prepared)
+        const found = kept.get(call)
+        if (found !== undefined) {
+          stats.memoryHits++
+          return Promise.resolve(found)
+        }
+        const landing = this.#landed(call, method, given, prepared)
+        return landing.then((landed) => this.#handOut(call, landed))
+      } catch (error) {
+        return Promise.reject(error)
       }
-      return this.#landed(call, method, given).then((landed) => this.#handOut(call, landed))
     }
   }
 
@@ -116,15 +123,30 @@ class Reads {
     const stats = this.#stats
     const own = new Calls(`json ${method}`)
     return (...given) => {
-      const call = own.of(given)
-      const found = kept.get(call)
-      if (found !== undefined) {
-        stats.memoryHits++
-        return Promise.resolve(found)
+      try {
+        const known = own.of(given)
+        const prepared = known === undefined ? this.#way.prepare(method, given) : undefined
+        if (prepared?.why !== undefined) return prepared.why
+        const call = this.#here(own, known, prepared)
+        const found = kept.get(call)
+        if (found !== undefined) {
+          stats.memoryHits++
+          return Promise.resolve(found)
+        }
+        const read = this.#here(calls, calls.of(given), prepared)
+        const landing = this.#landed(read, method, given, prepared)
+        return landing.then((landed) => this.#represented(call, landed))
+      } catch (error) {
+        return Promise.reject(error)
       }
-      const landing = this.#landed(calls.of(given), method, given)
-      return landing.then((landed) => this.#represented(call, landed))
     }
+  }
+
+  /** The text of a call in the namespace of this moment; of its words, where its arguments have none. */
+  #here(calls: Calls, known: string | undefined, prepared: Prepared | undefined): string {
+    const call = known ?? calls.ofWords(prepared?.words ?? [])
+    const { space } = this.#way
+    return space ? within(space(), call) : call
   }
 
   /** The JSON of a reply, kept if this host has the reply. */
@@ -137,6 +159,7 @@ class Reads {
     const representation = isLanded
       ? landed.representation(this.#opened.memory.isolation === 'none')
       : new Representation(representedJson(out.subarray(0, length), landed))
+    out = settled(out)
     if (length >= 0) this.#kept.put(call, representation, representation.size)
     return representation
   }
@@ -148,6 +171,7 @@ class Reads {
     if (isFirst && landed.packed !== undefined) {
       const length = this.#near(landed.name)
       if (length >= 0 && this.#isSame(landed, length)) this.#kept.put(call, isolated, length)
+      out = settled(out)
     }
     return handedOut(isolated)
   }
@@ -158,7 +182,12 @@ class Reads {
   }
 
   /** The reply of a call; callers of this process share a read that is under way. */
-  #landed(call: string, method: string, given: readonly unknown[]): Promise<Landed> {
+  #landed(
+    call: string,
+    method: string,
+    given: readonly unknown[],
+    prepared?: Prepared,
+  ): Promise<Landed> {
     if (this.#closed) return Promise.reject(new Closed('the cached reads were closed; open others'))
     const now = performance.now()
     const flight = this.#flights.get(call)
@@ -166,24 +195,28 @@ class Reads {
       this.#stats.joined++
       return flight.landing
     }
-    const landing = this.#read(method, given).finally(() => {
+    const landing = this.#read(method, given, prepared).finally(() => {
       if (this.#flights.get(call)?.landing === landing) this.#flights.delete(call)
     })
     this.#flights.set(call, { began: now, landing })
     return landing
   }
 
-  async #read(method: string, given: readonly unknown[]): Promise<Landed> {
+  async #read(method: string, given: readonly unknown[], made?: Prepared): Promise<Landed> {
     const named = nameGiven(method, given)
     if (named !== undefined && !isRead(named)) throw refusal(named)
-    const prepared = this.#way.prepare(method, given)
+    const prepared = made ?? this.#way.prepare(method, given)
     if (prepared.why !== undefined) return prepared.why
+    if (!prepared.words.every(isWord)) {
+      // The client itself says what is wrong.
+      return Landed.sent(NOTHING, NO_PLAN, await prepared.send())
+    }
     const planned = planOf(prepared.words)
     const plan = prepared.isTransformed ? { ...planned, isDocument: false } : planned
     this.#checkPrefixes(plan)
     const isCluster = this.#way.lineTo !== undefined
     const slot = isCluster ? slotOfAll(prepared.words[0], plan.keys) : 0
-    const shape = `${FORM} ${this.#way.shape} ${method}`
+    const shape = `${FORM} ${this.#way.shape} ${method} ${prepared.shape ?? ''}`
     const name = nameOf(plan.keys, shape, prepared.words)
     const { calls, native: root } = this.#opened.handle
     const reads = this.#native.number
@@ -197,7 +230,9 @@ class Reads {
       const length = this.#near(name)
       if (length >= 0) {
         this.#stats.hostHits++
-        return Landed.near(name, plan, Buffer.from(out.subarray(0, length)))
+        const landed = Landed.near(name, plan, Buffer.from(out.subarray(0, length)))
+        out = settled(out)
+        return landed
       }
       const begun = calls.readBegin(...this.#at(name), performance.now() - began, out)
       if (typeof begun !== 'number') return this.#ask(name, prepared, plan, slot, begun)
@@ -216,28 +251,35 @@ class Reads {
     const why = out[0]
     const askedKey = Buffer.from(out.subarray(5, 5 + out.readUInt32LE(1)))
     this.#count(why)
-    const { calls } = this.#opened.handle
     this.#stats.sent++
-    let brought: Exchanged
+    const isToBeKept = why === 0
+    let brought: Exchanged | undefined
+    let packed: Buffer | undefined
+    let isKept = false
     try {
-      brought = await exchange(this.#way, prepared, plan, askedKey, why === 0, slot)
-    } catch (error) {
-      calls.readEnd(...this.#at(name), begun, NOTHING, NOTHING, -1, 0)
-      throw error
+      brought = await exchange(this.#way, prepared, plan, askedKey, isToBeKept, slot)
+      if (isToBeKept || this.#kept.needsBytes(brought.reply)) packed = pack(brought.reply)
+    } finally {
+      // Whatever failed: others wait for the lease.
+      isKept = this.#end(name, begun, brought, isToBeKept ? packed : undefined)
     }
-    const { reply, answer, expires } = brought
-    const packed = pack(reply)
-    const isKeepable = why === 0 && packed !== undefined && isBounded(expires)
-    const isKept = calls.readEnd(
-      ...this.#at(name),
-      begun,
-      answer,
-      isKeepable ? packed : NOTHING,
-      isKeepable ? packed.length : 0,
-      expires ?? 0,
-    )
-    if (why === 0 && !isKept) this.#count(4)
-    return Landed.sent(name, plan, reply, packed && Buffer.from(packed))
+    if (isToBeKept && !isKept) this.#count(4)
+    return Landed.sent(name, plan, brought.reply, packed && Buffer.from(packed))
+  }
+
+  /** Whether the reply is kept. */
+  #end(
+    name: Buffer,
+    begun: NativeRead,
+    brought: Exchanged | undefined,
+    packed: Buffer | undefined,
+  ): boolean {
+    const { calls } = this.#opened.handle
+    const at = this.#at(name)
+    if (brought === undefined) return calls.readEnd(...at, begun, NOTHING, NOTHING, -1, 0)
+    const { answer, expires } = brought
+    const kept = packed !== undefined && isBounded(expires) ? packed : NOTHING
+    return calls.readEnd(...at, begun, answer, kept, kept.length, expires ?? 0)
   }
 
   #sent(prepared: Prepared): Promise<unknown> {
@@ -248,14 +290,21 @@ class Reads {
   /** The length of the reply that this host has, in `out`; -1 for none. */
   #near(name: Buffer): number {
     const { calls } = this.#opened.handle
-    const length = calls.readNear(...this.#at(name), out)
-    if (length <= out.length) return length
-    out = Buffer.allocUnsafeSlow(2 * length)
-    return calls.readNear(...this.#at(name), out)
+    for (;;) {
+      const length = calls.readNear(...this.#at(name), out)
+      if (length <= out.length) return length
+      out = room(length)
+    }
   }
 
   #at(name: Buffer): At {
     return [this.#native.number, name, 0, name.length]
+  }
+
+  /** A key as the client sends it. */
+  #sentKey(key: string): Buffer {
+    const [, word] = this.#way.prepare('get', [key]).words
+    return typeof word === 'string' ? Buffer.from(word) : asBuffer(word)
   }
 
   #checkPrefixes({ keys }: Plan): void {
@@ -278,7 +327,9 @@ class Reads {
   #forget(keys: readonly string[]): void {
     // What is under way was begun before the write, perhaps.
     this.#flights.clear()
-    const words: Word[] = keys.map((key) => this.#way.prepare('get', [key]).words[1])
+    // Its own error, if it gives no namespace now.
+    this.#way.space?.()
+    const words = keys.map((key) => this.#sentKey(key))
     this.#opened.handle.calls.readForget(...this.#at(nameOf(words, '', [])))
   }
 

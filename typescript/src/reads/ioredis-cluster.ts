@@ -1,9 +1,9 @@
 import { InvalidArgument } from '../errors.ts'
 import type { Ioredis, IoredisCommand } from '../redis-namespace/ioredis.ts'
 import { corked } from './corked.ts'
-import { type IoredisMaker, transformed } from './ioredis-maker.ts'
+import type { IoredisMaker, IoredisPrepared } from './ioredis-maker.ts'
 import { ioredisShape } from './shapes.ts'
-import type { Line, Prepared, Way } from './ways.ts'
+import type { Line, Way } from './ways.ts'
 
 /** What is used of ioredis' Cluster besides. */
 interface IoredisCluster extends Ioredis {
@@ -29,22 +29,12 @@ export function ioredisClusterWay(client: Ioredis, maker: IoredisMaker): Way {
       "cached takes a Cluster of ioredis whose scaleReads is 'master': replicas answer with what is older",
     )
   }
-  const made = new WeakMap<Prepared, IoredisCommand>()
   return {
     shape: ioredisShape(redisOptions),
     client,
     // Of what goes by the Cluster nobody knows which connection it took; nothing of that is kept.
     epoch: () => '',
-    prepare: (method, given) => {
-      const command = maker.made(method, given)
-      const prepared: Prepared = {
-        words: [command.name, ...command.args],
-        ...transformed(command),
-        send: () => sent(cluster, command),
-      }
-      made.set(prepared, command)
-      return prepared
-    },
+    prepare: (method, given) => maker.prepared(method, given, (command) => sent(cluster, command)),
     send: (words) => sent(cluster, maker.command(words)),
     together: (sends) => sends(),
     lineTo: (slot) => {
@@ -52,24 +42,20 @@ export function ioredisClusterWay(client: Ioredis, maker: IoredisMaker): Way {
       const nodes = cluster.nodes('master') as Node[]
       const node = nodes.find(({ options }) => `${options.host}:${options.port}` === primary)
       if (node?.status !== 'ready') return undefined
-      return lineTo(node, maker, (prepared) => made.get(prepared) as IoredisCommand)
+      return lineTo(node, maker)
     },
   }
 }
 
 /** The connection to a node, for one read. */
-function lineTo(
-  node: Node,
-  maker: IoredisMaker,
-  commandOf: (prepared: Prepared) => IoredisCommand,
-): Line {
+function lineTo(node: Node, maker: IoredisMaker): Line {
   let isElsewhere = false
   return {
     epoch: () => (isElsewhere ? undefined : node.connectionEpoch),
     send: (words) => sent(node, maker.command(words)),
     together: (sends) => corked(node, sends),
     read: async (prepared) => {
-      const command = commandOf(prepared)
+      const command = (prepared as IoredisPrepared).command as IoredisCommand
       try {
         return await sent(node, command)
       } catch (error) {

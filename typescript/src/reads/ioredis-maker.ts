@@ -1,14 +1,24 @@
-import { InvalidArgument } from '../errors.ts'
 import { define, type Members } from '../redis-namespace/forward.ts'
 import type { Ioredis, IoredisCommand } from '../redis-namespace/ioredis.ts'
 import { layered } from '../redis-namespace/views.ts'
 import type { Word } from '../redis-namespace/word.ts'
-import { captured } from './captured.ts'
+import { captured, own, refused } from './captured.ts'
+import { transformed } from './transformers.ts'
+import type { Prepared } from './ways.ts'
+
+/** A command, if there is one. */
+export interface IoredisPrepared extends Prepared {
+  readonly command?: IoredisCommand
+}
 
 /** Makes commands of ioredis, and sends none. */
 export interface IoredisMaker {
   /** The command that a method makes. */
-  made(method: string, given: readonly unknown[]): IoredisCommand
+  prepared(
+    method: string,
+    given: readonly unknown[],
+    send: (command: IoredisCommand) => Promise<unknown>,
+  ): IoredisPrepared
   /** A command whose keys have their prefixes; its reply is text. */
   command(words: readonly Word[]): IoredisCommand
 }
@@ -30,26 +40,29 @@ export function ioredisMaker(
     Object.create(client.options, { enableAutoPipelining: { value: false, writable: true } }),
   )
   const makes = namespacedAs(view) as unknown as Members
-  const madeBy = (from: Members, method: string, given: readonly unknown[]): IoredisCommand => {
+  const prepared: IoredisMaker['prepared'] = (method, given, send) => {
     last = undefined
-    captured(from, method, given)
-    if (last === undefined) throw new InvalidArgument(`${method} sends no command`)
-    return last
+    const answered = captured(makes, method, given)
+    // Who asked hears of it by `why`, or by the reply.
+    Promise.resolve(answered).catch(() => {})
+    const command = last as IoredisCommand | undefined
+    if (command === undefined) return refused(method, answered)
+    return {
+      command,
+      words: [command.name, ...own(command.args)],
+      ...transformed(command),
+      send: () => send(command),
+    }
   }
+  captured(view as unknown as Members, 'get', [''])
   // Which ioredis does not show on its clients.
-  const Command = madeBy(view as unknown as Members, 'get', ['']).constructor as new (
+  const Command = (last as unknown as IoredisCommand).constructor as new (
     name: string,
     args: readonly Word[],
     options: object,
   ) => IoredisCommand
   return {
-    made: (method, given) => madeBy(makes, method, given),
+    prepared,
     command: ([name, ...args]) => new Command(String(name), args, { replyEncoding: 'utf8' }),
   }
-}
-
-/** Whether the program has set a transformer for replies of a command (`Command.setReplyTransformer`). */
-export function transformed(command: IoredisCommand): { readonly isTransformed?: true } {
-  const { _transformer } = command.constructor as { _transformer?: { reply?: Members } }
-  return _transformer?.reply?.[command.name] === undefined ? {} : { isTransformed: true }
 }

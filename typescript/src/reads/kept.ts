@@ -43,12 +43,20 @@ export class KeptReplies {
     return handedOut(this.#slots.values[slot])
   }
 
-  /** What every caller gets of a reply: one frozen object for all, where it has a frozen form, else copies. */
-  isolate(value: unknown, packed: Buffer): unknown {
+  /** Whether callers can only be kept from one another's changes to a reply by its bytes. */
+  needsBytes(value: unknown): boolean {
+    return !isFrozen(value) && !(this.#options.isolation === 'freeze' && isFreezable(value))
+  }
+
+  /**
+   * What every caller gets of a reply: one frozen object for all, where it has a frozen form, else copies; what has no
+   * bytes as it is.
+   */
+  isolate(value: unknown, packed: Buffer | undefined): unknown {
     const { isolation } = this.#options
-    if (isolation === 'none' || (isolation === 'freeze' && isFrozen(value))) return value
+    if (isolation === 'none' || isFrozen(value)) return value
     if (isolation === 'freeze' && isFreezable(value)) return freeze(value)
-    return new Copied(Buffer.from(packed))
+    return packed ? new Copied(Buffer.from(packed)) : value
   }
 
   /** Keeps what the native part found last, as `isolate` gave it. */
@@ -83,11 +91,20 @@ function isFrozen(value: unknown): boolean {
 }
 
 function isFreezable(value: unknown): boolean {
+  try {
+    return isPlain(value)
+  } catch {
+    // It nests too deeply.
+    return false
+  }
+}
+
+function isPlain(value: unknown): boolean {
   if (isFrozen(value)) return true
-  if (Array.isArray(value)) return value.every(isFreezable)
+  if (Array.isArray(value)) return value.every(isPlain)
   const prototype: unknown = Object.getPrototypeOf(value)
   if (prototype !== null && prototype !== Object.prototype) return false
-  return Object.values(value as object).every(isFreezable)
+  return Object.values(value as object).every(isPlain)
 }
 
 function freeze<T>(value: T): T {

@@ -8,7 +8,7 @@ import type { Plan } from './plan.ts'
 export class Landed {
   /** How the read is called among what this host keeps. */
   readonly name: Buffer
-  /** The reply's bytes; undefined where it has none, or is not isolated. */
+  /** The reply's bytes; undefined where it has none, or nobody needs them. */
   readonly packed: Buffer | undefined
   /** Whether its text is that of a JSON document. */
   readonly isDocument: boolean
@@ -49,7 +49,7 @@ export class Landed {
   /** What every caller gets of the reply, as `KeptReplies` isolates it. */
   isolated(replies: KeptReplies): unknown {
     this.#isolated ??= {
-      kept: this.packed === undefined ? this.#value() : replies.isolate(this.#value(), this.packed),
+      kept: replies.isolate(this.#value(), this.packed),
     }
     return this.#isolated.kept
   }

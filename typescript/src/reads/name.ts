@@ -31,10 +31,12 @@ export class Calls {
     this.#method = method
   }
 
-  of(given: readonly unknown[]): string {
+  /** Undefined where the arguments themselves do not say what is sent: then the words do. */
+  of(given: readonly unknown[]): string | undefined {
     const [key] = given
     const last = this.#last?.get(key)
     if (last !== undefined && isSame(last.given, given)) return last.call
+    if (!given.every(isPlain)) return undefined
     let call = this.#method
     for (const one of given) call += partOf(one)
     // What is no text or number may be another one the next time.
@@ -44,6 +46,15 @@ export class Calls {
     }
     return call
   }
+
+  ofWords(words: readonly Word[]): string {
+    return `${this.#method} words${words.map(partOf).join('')}`
+  }
+}
+
+/** The same call in a namespace of the moment. */
+export function within(space: string, call: string): string {
+  return `${space.length}:${space}${call}`
 }
 
 function isSame(one: readonly unknown[], other: readonly unknown[]): boolean {
@@ -56,11 +67,30 @@ function isFixed(one: unknown): boolean {
   return typeof one === 'string' || typeof one === 'number'
 }
 
+/** Whether `partOf` tells it from all else that a client may send: of other objects it knows nothing but their text. */
+function isPlain(one: unknown): boolean {
+  if (typeof one === 'function' || typeof one === 'symbol') return false
+  if (typeof one !== 'object' || one === null) return true
+  // Not `every`, which passes over holes.
+  if (Array.isArray(one)) return Array.from(one).every(isPlain)
+  const prototype: unknown = Object.getPrototypeOf(one)
+  if (ArrayBuffer.isView(one)) return prototype === Buffer.prototype || prototype === BYTES
+  if (prototype !== null && prototype !== Object.prototype) return false
+  const values = Object.values(one)
+  return values.length === Reflect.ownKeys(one).length && values.every(isPlain)
+}
+
+const BYTES: unknown = Uint8Array.prototype
+
 function partOf(one: unknown): string {
   if (typeof one === 'string') return `s${one.length}:${one}`
   if (typeof one === 'number') return `f${one};`
-  if (Array.isArray(one)) return `a${one.length};${one.map(partOf).join('')}`
-  if (one instanceof Uint8Array) return `b${one.length}:${asBuffer(one).toString('latin1')}`
+  if (Array.isArray(one)) return `a${one.length};${Array.from(one, partOf).join('')}`
+  if (one instanceof Uint8Array) {
+    // ioredis sends the bytes of a Buffer, and the numbers of any other.
+    const letter = Buffer.isBuffer(one) ? 'b' : 'u'
+    return `${letter}${one.length}:${asBuffer(one).toString('latin1')}`
+  }
   if (typeof one === 'object' && one !== null) {
     const entries = Object.entries(one)
     return `o${entries.length};${entries.map(([key, value]) => partOf(key) + partOf(value)).join('')}`

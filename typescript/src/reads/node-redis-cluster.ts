@@ -9,7 +9,7 @@ import {
 } from '../redis-namespace/node-redis.ts'
 import type { NodeRedisCluster } from '../redis-namespace/node-redis-cluster.ts'
 import { layered } from '../redis-namespace/views.ts'
-import { captured } from './captured.ts'
+import { captured, own, refused } from './captured.ts'
 import { nodeRedisShape } from './shapes.ts'
 import type { Line, Prepared, Way } from './ways.ts'
 
@@ -56,9 +56,10 @@ export function nodeRedisClusterWay(
     epoch: () => '',
     prepare: (method, words) => {
       const call = makes(method, words)
+      if (!('make' in call)) return call
       const { parser, isReadonly, make } = call
       const prepared: Prepared = {
-        words: [...parser.redisArgs],
+        words: [...own(parser.redisArgs)],
         send: () => cluster._executeWithPolicies(parser, isReadonly, asked, make),
       }
       calls.set(prepared, call)
@@ -100,7 +101,7 @@ function check(cluster: Cluster): void {
 function maker(
   client: Cluster,
   namespacedAs: (view: NodeRedisCluster) => NodeRedisCluster,
-): (method: string, given: readonly unknown[]) => Call {
+): (method: string, given: readonly unknown[]) => Call | Prepared {
   let last: Call | undefined
   const { view, layer } = layered<NodeRedisCluster>(client)
   become(layer, view, client, '_executeWithPolicies')
@@ -120,8 +121,7 @@ function maker(
     const answered = captured(on, inner ?? outer, given) as Promise<unknown> | undefined
     // What the view answers is no reply, so its shape may be wrong.
     answered?.catch(() => {})
-    if (last === undefined) throw new InvalidArgument(`${method} sends no command`)
-    return last
+    return last ?? refused(method, answered)
   }
 }
 

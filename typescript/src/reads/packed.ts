@@ -4,7 +4,8 @@
  * is its representation, too.
  */
 
-const LATER = 64 * 1024
+import { room, settled } from './room.ts'
+
 /** Characters of a text that is written here: a call of the run time costs more than they do. */
 const FEW = 64
 
@@ -13,18 +14,18 @@ const JSON_LETTER = 0x6a
 /** Why a value has no bytes. */
 class Unpackable extends Error {}
 
-let scratch: Buffer = Buffer.allocUnsafeSlow(LATER)
+let scratch = room()
 let length = 0
 
-function room(bytes: number): void {
+function grow(bytes: number): void {
   if (length + bytes <= scratch.length) return
-  const more = Buffer.allocUnsafeSlow(2 * (length + bytes))
+  const more = room(Math.max(length + bytes, 2 * scratch.length))
   scratch.copy(more, 0, 0, length)
   scratch = more
 }
 
 function head(letter: string, count: number): void {
-  room(5)
+  grow(5)
   scratch[length] = letter.charCodeAt(0)
   length += 5
   counted(count, length - 4)
@@ -39,7 +40,7 @@ function counted(count: number, at: number): void {
 
 function text(letter: string, value: string): void {
   head(letter, value.length)
-  room(value.length * 3)
+  grow(value.length > FEW ? Buffer.byteLength(value) : value.length * 3)
   if (isWritten(value)) return
   const bytes = scratch.write(value, length, 'utf8')
   counted(bytes, length - 4)
@@ -71,7 +72,7 @@ function write(value: unknown): void {
 
 function double(value: number): void {
   head('f', 0)
-  room(8)
+  grow(8)
   scratch.writeDoubleLE(value, length)
   length += 8
 }
@@ -80,9 +81,9 @@ function writeObject(value: object): void {
   if (Array.isArray(value)) {
     head('a', value.length)
     for (const one of value) write(one)
-  } else if (Buffer.isBuffer(value)) {
+  } else if (ArrayBuffer.isView(value) && Buffer.isBuffer(value)) {
     head('b', value.length)
-    room(value.length)
+    grow(value.length)
     length += value.copy(scratch, length)
   } else if (value instanceof Map) {
     head('m', value.size)
@@ -112,7 +113,7 @@ function writePlain(value: object): void {
 
 function writeJson(value: object): void {
   const json = JSON.stringify(value)
-  room(1 + Buffer.byteLength(json))
+  grow(1 + Buffer.byteLength(json))
   scratch[0] = JSON_LETTER
   length = 1 + scratch.write(json, 1, 'utf8')
 }
@@ -137,9 +138,11 @@ export function pack(value: unknown): Buffer | undefined {
     if (typeof value === 'object' && value !== null && isSameAsJson(value)) writeJson(value)
     else write(value)
     return scratch.subarray(0, length)
-  } catch (error) {
-    if (error instanceof Unpackable || error instanceof RangeError) return undefined
-    throw error
+  } catch {
+    // Also what nests too deeply, and what a reply's own members throw: the reply itself is good.
+    return undefined
+  } finally {
+    scratch = settled(scratch)
   }
 }
 

@@ -29,13 +29,16 @@ export function isRead(name: string): boolean {
   return READS.has(name)
 }
 
+/** Further forms of commands in node-redis, as `lcsIdx` and `LCS_IDX`. */
+const FORMS =
+  /^(LCS)_?(?:LEN|IDX(?:_?WITHMATCHLEN)?)$|^(LPOS)_?COUNT$|^(ZRANK)_?WITHSCORE$|^(GEOSEARCH|GEORADIUS(?:BYMEMBER)?_?RO)_?WITH$/
+
 /** What a method of a client sends: `zRangeWithScores` and `zrangeBuffer` send ZRANGE. */
 export function commandOf(method: string): string {
   const name = method.replace(/(Buffer|WithScores|WithLegacy|_WITHSCORES)$/, '').toUpperCase()
-  return name.replace(
-    /(EVAL|EVALSHA|BITFIELD|SORT|GEORADIUS|GEORADIUSBYMEMBER|FCALL)_?RO$/,
-    '$1_RO',
-  )
+  return name
+    .replace(FORMS, '$1$2$3$4')
+    .replace(/(EVAL|EVALSHA|BITFIELD|SORT|GEORADIUS|GEORADIUSBYMEMBER|FCALL)_?RO$/, '$1_RO')
 }
 
 /** Methods that send any command, whose name they are given: ioredis' and Bun's. */

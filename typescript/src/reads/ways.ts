@@ -5,21 +5,24 @@ import { type Ioredis, type IoredisCommand, isIoredis } from '../redis-namespace
 import { namespaced } from '../redis-namespace/namespaced.ts'
 import { become, isNodeRedis, type NodeRedis, type Parser } from '../redis-namespace/node-redis.ts'
 import { isNodeRedisCluster } from '../redis-namespace/node-redis-cluster.ts'
-import { layered, originOf } from '../redis-namespace/views.ts'
+import { changingPrefix } from '../redis-namespace/session.ts'
+import { layered, type Origin, originOf } from '../redis-namespace/views.ts'
 import type { Word } from '../redis-namespace/word.ts'
 import { bunWay } from './bun.ts'
-import { captured } from './captured.ts'
+import { captured, own, refused } from './captured.ts'
 import { corked } from './corked.ts'
 import { ioredisClusterWay } from './ioredis-cluster.ts'
-import { type IoredisMaker, ioredisMaker, transformed } from './ioredis-maker.ts'
+import { type IoredisMaker, ioredisMaker } from './ioredis-maker.ts'
 import { nodeRedisClusterWay } from './node-redis-cluster.ts'
 import { ioredisShape, nodeRedisShape } from './shapes.ts'
 
 /** A command that a client has made, and not sent. */
 export interface Prepared {
   readonly words: readonly Word[]
-  /** Whether the program has replies of this command made into something else. */
+  /** Whether replies of this command are made into something else. */
   readonly isTransformed?: boolean
+  /** What its replies are told from besides the client's shape. */
+  readonly shape?: string
   /** Fails with the reason why there is no such command. */
   readonly why?: Promise<never>
   /** Sends it; the reply is in the client's shape. */
@@ -38,6 +41,8 @@ export interface Way {
   readonly provesBefore?: boolean
   /** Whether the client's `sendCommand` takes the words of any command, as node-redis' does. */
   readonly sendsWords?: boolean
+  /** Of a namespace that a function gives: what tells that of this moment from others. */
+  space?(): string
   /** The command that a method makes. */
   prepare(method: string, given: readonly unknown[]): Prepared
   /** Sends a command whose keys have their prefixes. */
@@ -65,6 +70,11 @@ export interface Line {
 /** @throws InvalidArgument for a client whose replies cannot be cached, with the reason */
 export function wayOf(client: object): Way {
   const origin = originOf(client)
+  const space = origin && changingPrefix(origin.options)
+  return { ...wayOfInner(client, origin), ...(space && { space }) }
+}
+
+function wayOfInner(client: object, origin: Origin | undefined): Way {
   const inner = origin?.client ?? client
   const as = <C extends object>(view: C): C => (origin ? namespaced(view, origin.options) : view)
   if (isIoredis(inner)) {
@@ -90,14 +100,7 @@ function ioredisWay(client: Ioredis, maker: IoredisMaker): Way {
     shape: ioredisShape(client.options),
     client,
     epoch: () => `${client.connectionEpoch} ${condition.condition?.select ?? ''}`,
-    prepare: (method, given) => {
-      const command = maker.made(method, given)
-      return {
-        words: [command.name, ...command.args],
-        ...transformed(command),
-        send: () => sent(command),
-      }
-    },
+    prepare: (method, given) => maker.prepared(method, given, sent),
     send: (words) => sent(maker.command(words)),
     together: (sends) => corked(client, sends),
   }
@@ -124,26 +127,29 @@ function nodeRedisWay(
     '_executeCommand',
     (command: unknown, parser: Parser, _: unknown, transform: undefined) => {
       made = {
-        words: parser.redisArgs,
+        words: own(parser.redisArgs),
         send: () => client._executeCommand(command, parser, asked, transform),
       }
       return Promise.resolve()
     },
   )
   define(layer, 'sendCommand', (words: readonly Word[]) => {
-    const own = [...words]
+    const copied = own([...words])
     const { promise, resolve } = Promise.withResolvers<unknown>()
     const send = () => {
-      resolve(client.sendCommand(own, asked))
+      resolve(client.sendCommand(copied, asked))
       return promise
     }
-    made = { words: own, send }
+    made = { words: copied, send }
     return promise
   })
   const makes = namespacedAs(view) as unknown as Members
-  const own = client as unknown as { options?: { RESP?: number }; _self: { _selectedDB?: number } }
+  const settings = client as unknown as {
+    options?: { RESP?: number }
+    _self: { _selectedDB?: number }
+  }
   return {
-    shape: nodeRedisShape(own.options?.RESP, asked),
+    shape: nodeRedisShape(settings.options?.RESP, asked),
     client,
     epoch: () => `${client.socketEpoch}`,
     sendsWords: true,
@@ -154,13 +160,8 @@ function nodeRedisWay(
       const answered = captured(on, inner ?? outer, words) as Promise<unknown> | undefined
       // What the view answers is no reply, so its shape may be wrong.
       answered?.catch(() => {})
-      if (made !== undefined) return method === 'sendCommand' ? answeredBy(made, answered) : made
-      const none = new InvalidArgument(`${method} sends no command`)
-      if (method !== 'sendCommand' || answered === undefined) throw none
-      // A namespace that does not know the command says so later.
-      const why = answered.then(() => Promise.reject(none))
-      why.catch(() => {})
-      return { words: [], why, send: () => why }
+      if (made === undefined) return refused(method, answered)
+      return method === 'sendCommand' ? answeredBy(made, answered) : made
     },
     send: (words) => client.sendCommand(words),
     // The client itself gathers what is sent.

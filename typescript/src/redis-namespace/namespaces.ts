@@ -32,6 +32,11 @@ export class Namespaces {
     if (!levels.some(({ namespace }) => isDynamic(namespace))) this.#fixed = this.#resolve()
   }
 
+  /** Whether a function gives a part of it. */
+  get isDynamic(): boolean {
+    return this.#fixed === undefined
+  }
+
   /**
    * The prefix of this moment.
    *

@@ -54,6 +54,12 @@ export function within(outer: NamespaceOptions, inner: NamespaceOptions): Namesp
   return nested
 }
 
+/** What gives the prefix of each moment; undefined where it is always the same. */
+export function changingPrefix(options: NamespaceOptions): (() => string) | undefined {
+  const namespaces = new Namespaces([...outerOf(options), options])
+  return namespaces.isDynamic ? () => namespaces.prefix.text : undefined
+}
+
 function outerOf(options: NestedOptions): readonly Level[] {
   return options[OUTER] ?? []
 }

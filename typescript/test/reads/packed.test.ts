@@ -2,6 +2,8 @@ import { expect, it } from 'vitest'
 import { jsonOf } from '../../src/reads/json.ts'
 import { jsonOfPacked, pack, unpack } from '../../src/reads/packed.ts'
 
+const MEBIBYTE = 1024 * 1024
+
 function roundTrip(value: unknown): unknown {
   const packed = pack(value)
   return packed && unpack(Buffer.from(packed))
@@ -79,6 +81,32 @@ it.each<unknown[]>([
 ])('keeps as itself what JSON does not give back (%#)', (...value) => {
   expect(packedJson(value)).toBeUndefined()
   expect(roundTrip(value)).toStrictEqual(value)
+})
+
+it('has no bytes for what only looks like bytes, or cannot be read', () => {
+  expect(pack(Object.create(Buffer.from('a')))).toBeUndefined()
+  const throwing = {
+    get field() {
+      throw new TypeError()
+    },
+  }
+  expect(pack([undefined, throwing])).toBeUndefined()
+})
+
+it.each<[string, unknown]>([
+  ['a text', 'a'.repeat(3 * MEBIBYTE)],
+  ['a list', [undefined, 'é'.repeat(MEBIBYTE), Buffer.alloc(MEBIBYTE)]],
+  ['JSON', ['a'.repeat(3 * MEBIBYTE)]],
+  ['what has no bytes', ['a'.repeat(3 * MEBIBYTE), new Date()]],
+])('holds no large buffer after it, and makes none much larger: %s', (_, value) => {
+  const { length = 0, buffer } = pack(value) ?? {}
+  expect(buffer?.byteLength ?? 0).toBeLessThanOrEqual(1.5 * length + MEBIBYTE)
+  expect(pack('a')?.buffer.byteLength).toBeLessThanOrEqual(MEBIBYTE)
+})
+
+it('uses a small buffer again', () => {
+  const { buffer } = pack('a') as Buffer
+  expect(pack('b')?.buffer).toBe(buffer)
 })
 
 it('has no bytes for what nests too deeply', () => {

@@ -25,6 +25,13 @@ it("has the client's own types", () => {
   expectTypeOf<CachedReads<NodeRedis>['zRangeWithScores']>().toEqualTypeOf<
     NodeRedis['zRangeWithScores']
   >()
+  expectTypeOf<CachedReads<NodeRedis>['geoSearchWith']>().toEqualTypeOf<
+    NodeRedis['geoSearchWith']
+  >()
+  expectTypeOf<CachedReads<NodeRedis>['lcsIdxWithMatchLen']>().toEqualTypeOf<
+    NodeRedis['lcsIdxWithMatchLen']
+  >()
+  expectTypeOf<CachedReads<NodeRedis>>().toHaveProperty('geoRadiusByMemberRo')
   expectTypeOf<CachedReads<Cluster>['xrange']>().toEqualTypeOf<Cluster['xrange']>()
   expectTypeOf<CachedReads<NodeRedisCluster>['xRange']>().toEqualTypeOf<
     NodeRedisCluster['xRange']
