@@ -574,6 +574,22 @@ def _reads(reads: Any, key: str) -> bool:
     return True
 
 
+def test_an_error_of_a_callback_leaves_the_connection_in_step(server: Server) -> None:
+    client = ours(redis.Redis(port=server.port, max_connections=1))
+    client.set_response_callback("GET", json.loads)
+    client.mset({"a": '"A"', "b": '"B"'})
+    client.zadd("z", {"m": float("inf")})
+    with cached(client, **options()) as reads:
+        keeping(reads, lambda: reads.exists("a"))
+        for _ in range(2):
+            with pytest.raises(TypeError):
+                reads.get("none")
+            assert [client.get("a"), client.get("b"), client.exists("a")] == ["A", "B", 1]
+            with pytest.raises(OverflowError):
+                reads.zrange("z", 0, -1, withscores=True, score_cast_func=int)
+            assert [reads.get("a"), reads.get("b"), client.exists("a")] == ["A", "B", 1]
+
+
 def test_no_server(own: Server) -> None:
     own.stop()
     with (

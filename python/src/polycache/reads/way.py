@@ -15,6 +15,7 @@ from ..redis_namespace.command_table import Command
 from ..redis_namespace.pool import Pool
 from ..redis_namespace.prefix import Prefix
 from ..redis_namespace.session import Rewriter, apart
+from .callbacks import AsyncPiped, Piped
 from .kept import FORMAT
 
 _SETTINGS = (
@@ -96,7 +97,7 @@ class Way:
 
     def shape(self, method: str, words: Sequence[Any], options: dict[str, Any]) -> str:
         """What the client's replies are told from those of others."""
-        callback = self._callback(as_text(words[0]))
+        callback = self._callback(words[0])
         code = getattr(callback, "__code__", None)
         made = (
             f"{getattr(callback, '__module__', '')}.{getattr(callback, '__qualname__', callback)}"
@@ -108,33 +109,23 @@ class Way:
     def decodes(self, name: Any) -> bool:
         """Whether the client makes something else of a command's replies, as redis-py does of
         JSON.GET's once its `json()` was called."""
-        return self._callback(as_text(name)) is not None
+        return self._callback(name) is not None
 
     def check_keys(self, name: Any, keys: Sequence[bytes]) -> None:
         """Raises UncacheableRead for keys that no one server has all."""
 
     def pipeline(self, prepared: Prepared, key: bytes, before: int) -> Any:
-        """A pipeline of the client, which takes a reply's prefixes off before it is parsed.
+        """What sends a read and the questions beside it in one round trip.
 
         key: one of the read.
         before: how many questions go before the read; none if its reply will not be kept.
         """
+        kind = AsyncPiped if self.is_async else Piped
         pipe = self.client.pipeline(transaction=False)
-        if prepared.undo is not None:
-            name, undo = as_text(prepared.words[0]), prepared.undo
-            callbacks = copy(pipe.response_callbacks)
-            own = callbacks.get(name)
+        return kind(pipe, before, prepared.undo, self._callback(prepared.words[0]))
 
-            def parsed(reply: Any, **options: Any) -> Any:
-                reply = undo(reply)
-                return own(reply, **options) if own else reply
-
-            callbacks[name] = parsed
-            pipe.response_callbacks = callbacks
-        return pipe
-
-    def _callback(self, name: str) -> Any:
-        """What a user or redis-py makes of a reply."""
+    def _callback(self, name: Any) -> Any:
+        """What a user or redis-py makes of a reply; redis-py has none for a name in bytes."""
         return self.client.response_callbacks.get(name)
 
     def _with_prefixes(self, words: Sequence[Any], options: dict[str, Any]) -> Prepared:
