@@ -24,6 +24,7 @@ from test_reads import (
     plain,
     server,
     shared,
+    times,
 )
 
 from polycache import InvalidArgument
@@ -188,6 +189,25 @@ async def test_an_error_of_a_callback_leaves_the_connection_in_step(server: Serv
                     await reads.get("none")
                 assert [await client.get("a"), await client.get("b")] == ["A", "B"]
                 assert [await reads.get("a"), await reads.get("b")] == ["A", "B"]
+    await client.aclose()
+
+
+async def test_functions_without_a_name_are_told_apart(server: Server) -> None:
+    client = redis.asyncio.Redis(port=server.port)
+    await client.set("n", 5)
+    await client.zadd("z", {"a": 1})
+    async with cached(client, **options()) as reads:
+        await keeping(reads, lambda: reads.zcard("z"))
+
+        async def scaled(of: Any, by: int) -> object:
+            how = {"withscores": True, "score_cast_func": lambda score: float(score) * by}
+            return await of.zrange("z", 0, -1, **how)
+
+        for by in (1, 10):
+            assert await scaled(reads, by) == await scaled(client, by)
+            client.set_response_callback("GET", times(by))
+            await keeping(reads, lambda: reads.get("n"))
+            assert await cast("Any", reads).get("n") == 5 * by
     await client.aclose()
 
 

@@ -18,7 +18,7 @@ from redis.cache import CacheConfig
 from redis.cluster import LoadBalancingStrategy, RedisCluster
 from redis.crc import key_slot
 from servers import PROGRAMS, Server, cluster, free_port, started
-from test_reads import CALLS, CLIENTS, PATIENCE, fill, options
+from test_reads import CALLS, CLIENTS, PATIENCE, fill, options, times
 
 from polycache import InvalidArgument
 from polycache.reads import UncacheableRead, cached
@@ -235,6 +235,15 @@ def test_an_error_of_a_callback_leaves_the_connection_in_step(
                 for of in (reads.client, reads.reads):
                     for key, value in (("{b}:1", "A"), ("{b}:2", "B")):
                         assert reads.run(of.get, key) == value
+
+
+def test_callbacks_of_one_line_are_told_apart(kind: str, nodes: list[Server]) -> None:
+    write(nodes, "n", "5")
+    with Ours(kind, nodes, options()) as reads:
+        for by in (2, 10):
+            reads.client.set_response_callback("GET", times(by))
+            assert reads.get("n") == 5 * by
+            assert reads.keeping(partial(reads.get, "n")) == 5 * by
 
 
 def test_keys_of_several_slots(kind: str, nodes: list[Server]) -> None:
