@@ -653,6 +653,26 @@ def test_a_method_that_sends_another_command_has_its_callback(server: Server) ->
                 keeping(reads, lambda: reads.zrange("z", 0, -1, desc=True))
 
 
+def test_words_of_calls_count_in_memory(server: Server) -> None:
+    client = plain(server)
+    with cached(client, **options(memory={"max_bytes": "100KiB"})) as reads:
+
+        def read(number: int, length: int) -> object:
+            return reads.exists(str(number) + "k" * length)
+
+        # As many are kept as there is room for words of that length.
+        keeping(reads, partial(read, 0, 10_000))
+        for number in range(1, 50):
+            keeping(reads, partial(read, number, 10_000))
+        memory = cast(Any, reads)._reads.kept._memory
+        assert 0 < len(memory) < 12
+        names = [f"{number}-{'k' * 1_000}" for number in range(200)]
+        reads.mget(names)
+        hits = reads.stats().memory_hits
+        reads.mget(names)
+        assert reads.stats().memory_hits == hits
+
+
 def test_names_of_functions() -> None:
     assert function_name(int) == "builtins.int:"
     assert str(function_name(json.loads)).startswith("json.loads:")
