@@ -21,6 +21,17 @@ class ReadsTest < Minitest::Test
     end
   end
 
+  everywhere "hashes in another order are other words" do
+    redis.hset("h:o", "a", "1", "b", "2", "x", "3", "y", "4")
+    reads = cached(redis_client)
+    first = { "a" => "b", "x" => "y" }
+    second = { "x" => "y", "a" => "b" }
+    keeping(reads) { reads.call("HMGET", "h:o", first) }
+    keeping(reads) { reads.call("HMGET", "h:o", second) }
+    assert_equal %w[1 2 3 4], reads.call("HMGET", "h:o", first)
+    assert_equal %w[3 4 1 2], reads.call("HMGET", "h:o", second)
+  end
+
   # Waits in front of each read that is sent.
   module Gate
     def call_pipelined(commands, config)
