@@ -32,6 +32,16 @@ class ReadsTest < Minitest::Test
     assert_equal %w[3 4 1 2], reads.call("HMGET", "h:o", second)
   end
 
+  everywhere "words of calls count in memory" do
+    reads = cached(redis, memory: { max_bytes: 100 << 10 })
+    first = proc { reads.exists("0#{"k" * 10_000}") }
+    keeping(reads, &first)
+    (1...50).each { |number| keeping(reads) { reads.exists("#{number}#{"k" * 10_000}") } }
+    before = reads.stats[:memory_hits]
+    first.call
+    assert_equal before, reads.stats[:memory_hits]
+  end
+
   # Waits in front of each read that is sent.
   module Gate
     def call_pipelined(commands, config)
