@@ -23,6 +23,7 @@ from servers import INSTALLED, Server, started
 from polycache import InvalidArgument
 from polycache._native import reply_json
 from polycache.reads import UncacheableRead, cached, synchronous
+from polycache.reads.functions import function_name, options_name
 from polycache.reads.landed import json_of
 from polycache.reads.plan import said
 from polycache.redis_namespace import namespaced
@@ -572,6 +573,121 @@ def _reads(reads: Any, key: str) -> bool:
     except redis.ConnectionError:
         return False
     return True
+
+
+def test_an_error_of_a_callback_leaves_the_connection_in_step(server: Server) -> None:
+    client = ours(redis.Redis(port=server.port, max_connections=1))
+    client.set_response_callback("GET", json.loads)
+    client.mset({"a": '"A"', "b": '"B"'})
+    client.zadd("z", {"m": float("inf")})
+    with cached(client, **options()) as reads:
+        keeping(reads, lambda: reads.exists("a"))
+        for _ in range(2):
+            with pytest.raises(TypeError):
+                reads.get("none")
+            assert [client.get("a"), client.get("b"), client.exists("a")] == ["A", "B", 1]
+            with pytest.raises(OverflowError):
+                reads.zrange("z", 0, -1, withscores=True, score_cast_func=int)
+            assert [reads.get("a"), reads.get("b"), client.exists("a")] == ["A", "B", 1]
+
+
+def test_functions_without_a_name_are_told_apart(server: Server, tmp_path: Path) -> None:
+    client = ours(redis.Redis(port=server.port))
+    client.zadd("z", {"a": 1, "b": 2})
+    given = options(path=tmp_path, limit="16MiB")
+    with cached(client, **given) as reads, cached(client, **given) as other:
+        keeping(reads, lambda: reads.zcard("z"))
+
+        def scaled(of: Any, by: int) -> object:
+            return of.zrange("z", 0, -1, withscores=True, score_cast_func=lambda s: float(s) * by)
+
+        for _ in range(2):
+            for by in (1, 10, 100):
+                refused = reads.stats().uncached.refused
+                assert scaled(reads, by) == scaled(client, by)
+                assert reads.stats().uncached.refused == refused + 1
+        # By its name.
+        named = partial(reads.zrange, "z", 0, -1, withscores=True, score_cast_func=int)
+        keeping(reads, named)
+        sent = other.stats().sent
+        found = other.zrange("z", 0, -1, withscores=True, score_cast_func=int)
+        assert found == [[b"a", 1], [b"b", 2]] or found == [(b"a", 1), (b"b", 2)]
+        assert other.stats().sent == sent
+
+
+def times(by: int) -> Callable[..., int]:
+    return lambda reply: int(reply) * by
+
+
+def test_callbacks_of_one_line_are_told_apart(server: Server, tmp_path: Path) -> None:
+    clients = [ours(redis.Redis(port=server.port)) for _ in range(2)]
+    clients[0].set("n", 5)
+    given = options(path=tmp_path, limit="16MiB")
+    one: Any
+    other: Any
+    with cached(clients[0], **given) as one, cached(clients[1], **given) as other:
+        for by in (2, 10):
+            clients[0].set_response_callback("GET", times(by))
+            clients[1].set_response_callback("GET", times(by + 1))
+            for _ in range(2):
+                assert one.get("n") == 5 * by
+                keeping(one, lambda: one.get("n"))
+                assert other.get("n") == 5 * (by + 1)
+                keeping(other, lambda: other.get("n"))
+        for reads in (one, other):
+            assert reads.execute_command("get", "n") == reads.get("n")
+            # redis-py has no callbacks for names in bytes.
+            keeping(reads, lambda reads=reads: reads.execute_command(b"GET", "n"))  # type: ignore[misc]
+            assert reads.execute_command(b"GET", "n") == b"5"
+
+
+def test_a_method_that_sends_another_command_has_its_callback(server: Server) -> None:
+    client = ours(redis.Redis(port=server.port))
+    client.zadd("z", {"a": 1})
+    with cached(client, **options()) as reads:
+        for of in (len, repr):
+            client.set_response_callback("ZREVRANGE", lambda reply, of=of, **_: of(reply))
+            for _ in range(2):
+                found: Any = cast(Any, reads).zrange("z", 0, -1, desc=True)
+                assert found == of([b"a"])
+                keeping(reads, lambda: reads.zrange("z", 0, -1, desc=True))
+
+
+def test_words_of_calls_count_in_memory(server: Server) -> None:
+    client = plain(server)
+    with cached(client, **options(memory={"max_bytes": "100KiB"})) as reads:
+
+        def read(number: int, length: int) -> object:
+            return reads.exists(str(number) + "k" * length)
+
+        # As many are kept as there is room for words of that length.
+        keeping(reads, partial(read, 0, 10_000))
+        for number in range(1, 50):
+            keeping(reads, partial(read, number, 10_000))
+        memory = cast(Any, reads)._reads.kept._memory
+        assert 0 < len(memory) < 12
+        names = [f"{number}-{'k' * 1_000}" for number in range(200)]
+        reads.mget(names)
+        hits = reads.stats().memory_hits
+        reads.mget(names)
+        assert reads.stats().memory_hits == hits
+
+
+def test_names_of_functions() -> None:
+    assert function_name(int) == "builtins.int:"
+    assert str(function_name(json.loads)).startswith("json.loads:")
+    assert str(function_name(times)).startswith(f"{__name__}.times:")
+    for unnamed in (times(1), partial(int), "a".join, json.JSONDecoder().decode, 7):
+        assert function_name(unnamed) is None
+    for protocol in (None, 2, 3):
+        for legacy in (True, False):
+            client = ours(redis.Redis(protocol=protocol, legacy_responses=legacy))
+            for command, callback in client.response_callbacks.items():
+                assert function_name(callback), command
+    assert options_name({"b": 1, "a": (True, "x", {"f": int})}) == options_name(
+        {"a": (True, "x", {"f": int}), "b": 1}
+    )
+    assert options_name({"a": [object()]}) is None
 
 
 def test_no_server(own: Server) -> None:

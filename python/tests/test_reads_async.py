@@ -1,6 +1,7 @@
 """Cached reads of `redis.asyncio.Redis`."""
 
 import asyncio
+import json
 import time
 from collections.abc import Awaitable, Callable
 from functools import partial
@@ -23,6 +24,7 @@ from test_reads import (
     plain,
     server,
     shared,
+    times,
 )
 
 from polycache import InvalidArgument
@@ -169,6 +171,43 @@ async def test_errors_are_the_clients(own: Server) -> None:
         own.stop()
         with pytest.raises(redis.ConnectionError):
             await reads.get("x")
+    await client.aclose()
+
+
+async def test_an_error_of_a_callback_leaves_the_connection_in_step(server: Server) -> None:
+    async def awaited(reply: Any, **_: Any) -> Any:
+        return json.loads(reply)
+
+    client = redis.asyncio.Redis(port=server.port, max_connections=1)
+    await client.mset({"a": '"A"', "b": '"B"'})
+    for callback in (json.loads, awaited):
+        client.set_response_callback("GET", cast("Any", callback))
+        async with cached(client, **options()) as reads:
+            await keeping(reads, lambda: reads.exists("a"))
+            for _ in range(2):
+                with pytest.raises(TypeError):
+                    await reads.get("none")
+                assert [await client.get("a"), await client.get("b")] == ["A", "B"]
+                assert [await reads.get("a"), await reads.get("b")] == ["A", "B"]
+    await client.aclose()
+
+
+async def test_functions_without_a_name_are_told_apart(server: Server) -> None:
+    client = redis.asyncio.Redis(port=server.port)
+    await client.set("n", 5)
+    await client.zadd("z", {"a": 1})
+    async with cached(client, **options()) as reads:
+        await keeping(reads, lambda: reads.zcard("z"))
+
+        async def scaled(of: Any, by: int) -> object:
+            how = {"withscores": True, "score_cast_func": lambda score: float(score) * by}
+            return await of.zrange("z", 0, -1, **how)
+
+        for by in (1, 10):
+            assert await scaled(reads, by) == await scaled(client, by)
+            client.set_response_callback("GET", times(by))
+            await keeping(reads, lambda: reads.get("n"))
+            assert await cast("Any", reads).get("n") == 5 * by
     await client.aclose()
 
 

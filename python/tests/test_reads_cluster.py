@@ -2,6 +2,7 @@
 
 import asyncio
 import gc
+import json
 import time
 from collections.abc import Awaitable, Callable, Iterator
 from functools import partial
@@ -17,7 +18,7 @@ from redis.cache import CacheConfig
 from redis.cluster import LoadBalancingStrategy, RedisCluster
 from redis.crc import key_slot
 from servers import PROGRAMS, Server, cluster, free_port, started
-from test_reads import CALLS, CLIENTS, PATIENCE, fill, options
+from test_reads import CALLS, CLIENTS, PATIENCE, fill, options, times
 
 from polycache import InvalidArgument
 from polycache.reads import UncacheableRead, cached
@@ -212,6 +213,37 @@ def test_a_redirected_reply_is_not_kept(kind: str, nodes: list[Server]) -> None:
         for words in ((b"PTTL", b"moved"), ("GET", "moved")):
             pipe.execute_command(*words)
         assert reads.run(pipe.execute, raise_on_error=False) == [-1, "there"]
+
+
+def test_an_error_of_a_callback_leaves_the_connection_in_step(
+    kind: str, nodes: list[Server]
+) -> None:
+    for key, value in (("{b}:1", '"A"'), ("{b}:2", '"B"')):
+        write(nodes, key, value)
+    with Ours(kind, nodes, options()) as reads:
+        reads.client.set_response_callback("GET", json.loads)
+        reads.keeping(partial(reads.exists, "{b}:1"))
+        for _ in range(2):
+            for method, args, error in [
+                ("get", ("{b}:none",), TypeError),
+                ("zrange", ("{b}:z", 0, -1), OverflowError),
+            ]:
+                named = {"withscores": True, "score_cast_func": int} if method == "zrange" else {}
+                reads.run(reads.client.zadd, "{b}:z", {"m": float("inf")})
+                with pytest.raises(error):
+                    getattr(reads, method)(*args, **named)
+                for of in (reads.client, reads.reads):
+                    for key, value in (("{b}:1", "A"), ("{b}:2", "B")):
+                        assert reads.run(of.get, key) == value
+
+
+def test_callbacks_of_one_line_are_told_apart(kind: str, nodes: list[Server]) -> None:
+    write(nodes, "n", "5")
+    with Ours(kind, nodes, options()) as reads:
+        for by in (2, 10):
+            reads.client.set_response_callback("GET", times(by))
+            assert reads.get("n") == 5 * by
+            assert reads.keeping(partial(reads.get, "n")) == 5 * by
 
 
 def test_keys_of_several_slots(kind: str, nodes: list[Server]) -> None:

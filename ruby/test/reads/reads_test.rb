@@ -21,6 +21,27 @@ class ReadsTest < Minitest::Test
     end
   end
 
+  everywhere "hashes in another order are other words" do
+    redis.hset("h:o", "a", "1", "b", "2", "x", "3", "y", "4")
+    reads = cached(redis_client)
+    first = { "a" => "b", "x" => "y" }
+    second = { "x" => "y", "a" => "b" }
+    keeping(reads) { reads.call("HMGET", "h:o", first) }
+    keeping(reads) { reads.call("HMGET", "h:o", second) }
+    assert_equal %w[1 2 3 4], reads.call("HMGET", "h:o", first)
+    assert_equal %w[3 4 1 2], reads.call("HMGET", "h:o", second)
+  end
+
+  everywhere "words of calls count in memory" do
+    reads = cached(redis, memory: { max_bytes: 100 << 10 })
+    first = proc { reads.exists("0#{"k" * 10_000}") }
+    keeping(reads, &first)
+    (1...50).each { |number| keeping(reads) { reads.exists("#{number}#{"k" * 10_000}") } }
+    before = reads.stats[:memory_hits]
+    first.call
+    assert_equal before, reads.stats[:memory_hits]
+  end
+
   # Waits in front of each read that is sent.
   module Gate
     def call_pipelined(commands, config)

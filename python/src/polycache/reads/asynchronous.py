@@ -122,9 +122,9 @@ class AsyncCachedReads:
     async def _read(self, read: Read) -> Landed:
         reads = self._reads
         native = reads.native
-        if not native.is_known() and not await asyncio.to_thread(native.know):
-            # The server does not answer the cache; what it tells the client is the client's.
-            reads.count(1)
+        knows = native.is_known() or await asyncio.to_thread(native.know)
+        if not reads.may_keep(read, knows=knows):
+            # Where the server does not answer the cache, what it tells the client is the client's.
             pipe, sent = reads.pipeline(read, None)
             reply = (await pipe.execute(raise_on_error=False))[sent.before]
             if isinstance(reply, Exception):

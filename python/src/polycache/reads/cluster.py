@@ -20,6 +20,7 @@ from redis.exceptions import (
 )
 
 from ..errors import InvalidArgument, UncacheableRead
+from .callbacks import parsed, take
 from .way import RAW, Captured, Prepared, Way, as_text, capturing
 
 _LOST = (ConnectionError, TimeoutError)
@@ -57,7 +58,7 @@ class ClusterWay(Way):
     def pipeline(self, prepared: Prepared, key: bytes, before: int) -> Any:
         return (AsyncExchange if self.is_async else Exchange)(self.client, key, before)
 
-    def _callback(self, name: str) -> Any:
+    def _callback(self, name: Any) -> Any:
         client = self.client
         own = client.response_callbacks if self.is_async else client.cluster_response_callbacks
         return own.get(name)
@@ -106,6 +107,9 @@ class _Exchange:
 
 
 class Exchange(_Exchange):
+    _callback: Any = None
+    """What the node's client makes of the reply."""
+
     def execute(self, raise_on_error: bool) -> list[Any]:
         node = self._node()
         if node is not None:
@@ -114,7 +118,7 @@ class Exchange(_Exchange):
             except _LOST:
                 replies = None
             if replies is not None and self._is_kept(replies):
-                return replies
+                return self._parsed(replies)
         words, options = self._read
         reply = self._client.execute_command(*words, **options)
         answer = None
@@ -124,16 +128,23 @@ class Exchange(_Exchange):
         return self._replies(reply, answer)
 
     def _by(self, node: Any) -> list[Any]:
+        """The reply is left as it is read: see `callbacks.py`."""
         pipe = self._client.get_redis_connection(node).pipeline(transaction=False)
+        name = self._read[0][0]
+        self._callback, pipe.response_callbacks = pipe.response_callbacks.get(name), {name: take}
         for words, options in self._commands:
             pipe.execute_command(*words, **options)
         replies: list[Any] = pipe.execute(raise_on_error=False)
+        return replies
+
+    def _parsed(self, replies: list[Any]) -> list[Any]:
+        reply = parsed(replies[self._before], None, self._callback)
         (name, *_), options = self._read
         # Which the Cluster's client has beside its nodes'.
-        callback = self._client.cluster_response_callbacks.get(as_text(name))
-        reply = replies[self._before]
+        callback = self._client.cluster_response_callbacks.get(name)
         if callback is not None and not isinstance(reply, Exception):
-            replies[self._before] = callback(reply, **options)
+            reply = callback(reply, **options)
+        replies[self._before] = reply
         return replies
 
 

@@ -1,6 +1,7 @@
 """Replies in the memory of this process, each served while a read on this host would find it."""
 
 import marshal
+from sys import getsizeof
 from typing import Any
 
 from .. import _native
@@ -8,9 +9,10 @@ from ..errors import InvalidArgument
 from ..memory_cache import MemoryCache
 
 _OVERHEAD = 200
-"""Bytes that an entry takes beside its value and its name, roughly."""
+"""Bytes that an entry takes beside its value and its call, roughly."""
 FORMAT = 4
 """The version of marshal's format, which is the same in every Python that runs this package."""
+_WORDS = (str, bytes, int, float)
 _UNCHANGEABLE = frozenset((str, bytes, int, float, bool, type(None)))
 
 
@@ -83,4 +85,12 @@ class KeptReplies:
 
 
 def _weight(call: Any, value: Any) -> int:
-    return int(value[2]) + _OVERHEAD
+    return int(value[2]) + _size(call) + _OVERHEAD
+
+
+def _size(call: Any) -> int:
+    """Bytes of the words of a call, which may be far larger than the reply."""
+    if type(call) is tuple:
+        return getsizeof(call) + sum(map(_size, call))
+    # Types and constants are others' too.
+    return getsizeof(call) if type(call) in _WORDS else 0

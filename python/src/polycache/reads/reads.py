@@ -1,6 +1,7 @@
 """What cached reads with and without asyncio have in common."""
 
 import os
+import secrets
 import threading
 import time
 import weakref
@@ -20,7 +21,7 @@ from .landed import Landed
 from .name import call_of, name_of
 from .plan import Plan, is_read, plan_of, refusal
 from .stats import WHYS, ReadStats
-from .way import RAW, Prepared
+from .way import RAW, Prepared, as_text
 from .ways import way_of
 
 _OPTIONS = frozenset(("path", "limit", "max_staleness", "timeout", "prefix", "prefixes", "memory"))
@@ -37,6 +38,8 @@ class Read(NamedTuple):
     plan: Plan
     keys: list[bytes]
     name: bytes
+    has_name: bool
+    """Or a random one: what the client makes of the reply cannot be told from what others make."""
 
 
 class Sent(NamedTuple):
@@ -81,6 +84,8 @@ class Reads:
         self.stats = ReadStats()
         self.lock = threading.Lock()
         self.flights: dict[object, Any] = {}
+        self._others: dict[str, tuple[str, ...]] = {}
+        """Commands that methods send beside those of their names."""
         self._closed = False
         _EVERY.add(self)
 
@@ -94,7 +99,10 @@ class Reads:
         return name == _GENERAL or is_read(name.upper())
 
     def call(self, method: str, args: tuple[Any, ...], options: dict[str, Any]) -> object | None:
-        return call_of(self.way.space(), method, args, options)
+        made: object = self.way.callback_name(_command(method, args))
+        if (others := self._others.get(method)) is not None:
+            made = (made, *map(self.way.callback_name, others))
+        return call_of((self.way.space(), made), method, args, options)
 
     def read(
         self, call: object | None, method: str, args: tuple[Any, ...], options: dict[str, Any]
@@ -111,8 +119,30 @@ class Reads:
         self.way.check_keys(prepared.words[0], keys)
         self._check_prefixes(keys)
         shape = self.way.shape(method, prepared.words, prepared.options)
-        name = name_of(shape, keys, map(encoded, prepared.words))
-        return Read(name if call is None else call, prepared, plan, keys, name)
+        unique = secrets.token_hex(16) if shape is None else shape
+        name = name_of(unique, keys, map(encoded, prepared.words))
+        if call is None or self._learns(method, args, as_text(prepared.words[0])):
+            # The call lacks the callback of this command.
+            call = name
+        return Read(call, prepared, plan, keys, name, shape is not None)
+
+    def _learns(self, method: str, args: tuple[Any, ...], command: str) -> bool:
+        """Whether a method sends another command than was known: ZRANGE may send ZREVRANGE."""
+        others = self._others.get(method, ())
+        if command in others or command.upper() == as_text(_command(method, args)).upper():
+            return False
+        self._others[method] = (*others, command)
+        return True
+
+    def may_keep(self, read: Read, *, knows: bool) -> bool:
+        """Whether its reply may be kept at all; counts those that may not.
+
+        knows: whether the server answers the cache.
+        """
+        if read.has_name and knows:
+            return True
+        self.count(1 if read.has_name else 4)
+        return False
 
     def near(self, read: Read) -> tuple[bytes, _native.ReadOrigin] | None:
         """The reply that this host has."""
@@ -215,6 +245,11 @@ class Reads:
                 raise InvalidArgument(
                     f"the key {key!r} begins with none of prefixes: nobody would hear of its writes"
                 )
+
+
+def _command(method: str, args: tuple[Any, ...]) -> Any:
+    """The first word of what a method sends."""
+    return args[0] if method == _GENERAL and args else method.upper()
 
 
 def refused(name: str) -> Exception:

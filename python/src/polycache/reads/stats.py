@@ -15,7 +15,7 @@ class UncachedReads:
     """Another process of this host reads the same, or there is no room."""
     refused: int = 0
     """The connection leads to another server than the listener's, the reply may expire unnoticed,
-    or a write came meanwhile."""
+    a write came meanwhile, or a function without a name makes something of the reply."""
 
 
 @dataclass(slots=True)

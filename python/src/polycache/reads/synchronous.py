@@ -134,9 +134,8 @@ class CachedReads:
     def _read(self, read: Read) -> Landed:
         reads = self._reads
         native = reads.native
-        if not native.is_known() and not native.know():
-            # The server does not answer the cache; what it tells the client is the client's.
-            reads.count(1)
+        if not reads.may_keep(read, knows=native.is_known() or native.know()):
+            # Where the server does not answer the cache, what it tells the client is the client's.
             pipe, sent = reads.pipeline(read, None)
             reply = pipe.execute(raise_on_error=False)[sent.before]
             if isinstance(reply, Exception):

@@ -10,7 +10,7 @@ module Polycache
     class Kept
       # Bytes that an entry takes beside its value and its name, roughly.
       OVERHEAD = 400
-      # Bytes of a word of a call.
+      # Bytes of a word of a call beside its text.
       WORD = 60
       private_constant :OVERHEAD, :WORD
 
@@ -60,7 +60,7 @@ module Polycache
 
       # Keeps what was found at an origin, as +isolate+ gave it, or anything made of it.
       def put(call, kept, bytes, origin)
-        bytes += OVERHEAD + (WORD * call.size)
+        bytes += OVERHEAD + size(call)
         entry = Memory::Entry.new(@keeper, call, kept, nil, bytes, nil, nil, origin)
         return @store.put(entry) if bytes <= @store.max_bytes
 
@@ -71,6 +71,18 @@ module Polycache
       def clear
         @index.clear
         @store.start
+      end
+
+      private
+
+      # Bytes of the words of a call, which may be far larger than the reply.
+      def size(given)
+        case given
+        when String then WORD + given.bytesize
+        when Array then given.sum(WORD) { |one| size(one) }
+        when Hash then given.sum(WORD) { |pair| size(pair) }
+        else WORD
+        end
       end
     end
   end

@@ -30,7 +30,17 @@ module Polycache
 
       # What tells a call from all others in this process, without asking the client for its words.
       def call(scope, method, args, options)
-        options.empty? ? [scope, method, args] : [scope, method, args, options]
+        args = ordered(args) if args.any?(Hash) || args.any?(Array)
+        options.empty? ? [scope, method, args] : [scope, method, args, ordered(options)]
+      end
+
+      # Hashes as lists of pairs: redis-client sends them in their order, which eql? leaves out.
+      def ordered(given)
+        case given
+        when Array then given.map { |one| ordered(one) }
+        when Hash then [Hash, given.map { |pair| ordered(pair) }]
+        else given
+        end
       end
 
       # A copy of the words: the caller may change its own later.
