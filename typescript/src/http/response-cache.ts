@@ -98,7 +98,7 @@ const AT_MOST = { ms: 86_400_000 }
 /** How long a key passes by whose answer could not be stored: callers do not queue for what each has to ask for itself. */
 const PASS = 10_000
 const PASS_AFTER_FAILURE = 1000
-/** Behind a key and before the version of what may not be served: what is loaded in its place lies here for those who found the same. */
+/** Behind a key and before the version of what may not be served: what is loaded in its place lies here for callers that found the same. */
 const AGAIN = '#again'
 const AGAIN_FOR = { ms: 1000 }
 /** Before a key without the values of fields: what is written there when its answers are forgotten. */
@@ -338,7 +338,7 @@ class ResponseCache {
     // Replaced by what may be served.
     if (this.#isCurrent(value)) return this.#joined(key, request, value, undefined)
     const stale = isAnswer(value) ? value : undefined
-    // Only those share the load who found the same: who comes after it finds what it stored.
+    // Only callers that found the same entry share the load: a later one finds what it stored.
     const again = `${key}${AGAIN}${version}`
     const { made, loaded, error } = await this.#loaded(async (load) => ({
       loaded: await this.#cache.getOrSet(again, () => load(this.#replace(key, before, request)), {

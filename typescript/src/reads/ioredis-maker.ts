@@ -43,7 +43,7 @@ export function ioredisMaker(
   const prepared: IoredisMaker['prepared'] = (method, given, send) => {
     last = undefined
     const answered = captured(makes, method, given)
-    // Who asked hears of it by `why`, or by the reply.
+    // The caller hears of it by `why`, or by the reply.
     Promise.resolve(answered).catch(() => {})
     const command = last as IoredisCommand | undefined
     if (command === undefined) return refused(method, answered)

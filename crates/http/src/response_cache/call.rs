@@ -314,7 +314,7 @@ where
                 *made = Some(one);
                 Ok::<_, Infallible>(entry)
             };
-            // Only those share the load who found the same: who comes after it finds what it stored.
+            // Only callers that found the same entry share the load: a later one finds what it stored.
             let again = format!("{key}{AGAIN}{}", u64::from(before.version));
             cache.get_or_set_with_ttl(again, AGAIN_FOR, load).await
         };

@@ -136,7 +136,7 @@ pub(super) struct Follower {
     task: Mutex<Option<AbortHandle>>,
 }
 
-/// Takes the lock of all followers: nobody who has it may drop one.
+/// Takes the lock of all followers: its holder must not drop one.
 impl Drop for Follower {
     fn drop(&mut self) {
         let task = self.task.get_mut();

@@ -173,7 +173,7 @@ async fn go_on(follower: &Follower, had: Id) -> Result<(Id, Option<Bytes>), Prob
     if had > facts.end {
         return Ok(match follower.before(had) {
             Some(id) => (id, None),
-            // The stream lost entries, or is another one: to say so is less than to send all of it to everyone who comes back.
+            // The stream lost entries, or is another one. Clients that come back are told so, and are not sent all of it again.
             None => (facts.end, Some(gap::lost(had, facts.end))),
         });
     }

@@ -173,7 +173,7 @@ fn a_stream_that_lost_its_last_entry_goes_on() {
     add(&redis, "COPY saved s REPLACE");
     let gap = "event: gap\nid: 300-0\ndata: {\"from\":\"301-0\",\"to\":\"300-0\"}";
     assert_eq!(events.next().as_deref(), Some(gap));
-    // Who comes back with the lost one hears no more, either.
+    // A client that comes back with the lost one hears no more, either.
     let mut late = Events::of(&running, "/streams/s/live", &["last-event-id: 301-0"]);
     add(&redis, "XADD s 301-0 n other");
     let expected = "id: 301-0\ndata: [\"301-0\",[\"n\",\"other\"]]";

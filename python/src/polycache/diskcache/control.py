@@ -1,8 +1,9 @@
 """A page of numbers that all processes of a cache map, and the lock of those that write.
 
-The lock is one of the kernel's, so it ends with its process. Who waits for it looks again and
-again, and would seldom find it free while others take it many times a second. So who has waited for
-a while takes a second lock, the gate, and says so in the page: then all others wait before it.
+The lock is one of the kernel's, so it ends with its process. A writer that waits for it looks again
+and again, and would seldom find it free while others take it many times a second. So a writer that
+has waited for a while takes a second lock, the gate, and says so in the page: then all others wait
+before it.
 
 The page has a mark that stands while entries and numbers change: who finds it set has followed a
 process that was killed in the midst, or a machine that lost its power, and mends what it left.
@@ -29,7 +30,7 @@ _GATED = 9
 _BOOT = 16
 _NUMBERS = 64
 _PATIENCE = 0.001
-"""Seconds after which who waits goes to the gate."""
+"""Seconds after which a writer that waits goes to the gate."""
 _LONG = 0.1
 """Seconds after which it looks seldom."""
 _FLOCK = struct.Struct("hhqqi4x")
@@ -264,7 +265,7 @@ def _pause(waited: float, is_at_gate: bool) -> float:
     elif is_at_gate or waited <= _PATIENCE:
         most = 0.00005
     else:
-        # Before the gate, who has waited longest looks most often.
+        # Before the gate, the longest waiter looks most often.
         most = 0.00005 + 0.0005 * (1 - waited / _LONG) ** 4
     # A part by chance, so that nobody looks whenever another one has the lock.
     return most * (0.5 + random() / 2)

@@ -185,7 +185,7 @@ class Rows(Handle):
 
     def _unsealed(self, store: Store, code: bytes, row: Row) -> Any:
         """What is stored for a row's value, with a right seal, or ENOVAL; within the block that
-        removes the row. Who has not the secret removes nothing."""
+        removes the row. A caller without the secret removes nothing."""
         mode = row[MODE]
         value = store.value(row)
         if mode & APART:

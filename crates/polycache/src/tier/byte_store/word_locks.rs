@@ -3,7 +3,7 @@
 //!
 //! A word holds the number of the process that has the lock, and whether others sleep until it is free (Drepper, "Futexes
 //! Are Tricky"). That process locks a byte of the file for as long as it lives, and the kernel gives that back when it
-//! dies: so whoever waits can tell that a holder is dead, and takes over.
+//! dies: so a process that waits can tell that a holder is dead, and takes over.
 
 use crate::Error;
 use polycache_host::{FileLocks, PerProcess, SharedWords};
@@ -22,7 +22,7 @@ const PROCESSES: u64 = 1 << 16;
 const BYTES: u64 = 1 << 24;
 /// Looks at a word before sleeping on it: most holders are done at once.
 const LOOKS: usize = 16;
-/// Then whoever sleeps looks whether the holder has died, or died when it should have woken another.
+/// Then a thread that sleeps looks whether the holder has died, or died when it should have woken another.
 const LONGEST: Duration = Duration::from_millis(100);
 
 /// The locks of a file's words.
@@ -139,7 +139,8 @@ impl WordLocks {
             Ok(()) => true,
             Err(found) => self.take_over(word, found, process, file)?,
         };
-        Ok(taken.then_some(Held {
+        // Not made where it was not taken: it would be given back.
+        Ok(taken.then(|| Held {
             locks: self,
             number,
             process,
@@ -150,11 +151,11 @@ impl WordLocks {
     pub fn wait(&self, number: usize, file: &FileLocks) -> Result<Held<'_>, Error> {
         let process = self.own(file)?;
         let word = self.word(number)?;
-        let is_free = |_: &usize| {
+        let has_taken = (0..LOOKS).any(|_| {
             std::thread::yield_now();
             swap(word, FREE, process).is_ok()
-        };
-        if !(0..LOOKS).any(|look| is_free(&look)) {
+        });
+        if !has_taken {
             self.sleep(number, word, process, file)?;
         }
         Ok(Held {
@@ -172,7 +173,7 @@ impl WordLocks {
         process: u64,
         file: &FileLocks,
     ) -> Result<(), Error> {
-        // Whoever slept cannot tell whether others still do.
+        // A thread that slept cannot tell whether others still do.
         while let Err(found) = swap(word, FREE, process | AWAITED) {
             if self.take_over(word, found, process | AWAITED, file)? {
                 break;

@@ -25,7 +25,7 @@ for what each has to ask for itself."""
 _PASS_AFTER_FAILURE = 1000
 _AGAIN = "#again"
 """Behind a key and before the version of what may not be served: what is loaded in its place lies
-here for those who found the same."""
+here for callers that found the same."""
 _AGAIN_FOR = 1.0
 _CHANGED = "changed "
 """Before a key without the values of fields: what is written there when its answers are
@@ -289,7 +289,7 @@ class Call:
             return await self._joined(key, before.value, None)
         stale = found if isinstance(found, StoredAnswer) else None
         load = _Load(lambda: self._replace(key, before))
-        # Only those share the load who found the same: who comes after it finds what it stored.
+        # Only callers that found the same entry share the load: a later one finds what it stored.
         again = f"{key}{_AGAIN}{before.version}"
         try:
             loaded = await self._store.get_or_set(again, load, ttl=_AGAIN_FOR)

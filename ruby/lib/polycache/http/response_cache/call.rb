@@ -22,7 +22,7 @@ module Polycache
         PASS = 10_000
         PASS_AFTER_FAILURE = 1000
         # Behind a key and before the version of what may not be served: what is loaded in its place
-        # lies here for those who found the same.
+        # lies here for callers that found the same.
         AGAIN = "#again"
         AGAIN_FOR = 1
         # Before a key without the values of fields: what is written there when its answers are
@@ -252,7 +252,8 @@ module Polycache
         def load_again(key, before, stale)
           made = nil
           begin
-            # Only those share the load who found the same: who comes after it finds what it stored.
+            # Only callers that found the same entry share the load: a later one finds what it
+            # stored.
             loaded = @cache.get_or_set("#{key}#{AGAIN}#{before.version}", ttl: AGAIN_FOR) do
               (made = replace(key, before)).entry.value
             end
