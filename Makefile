@@ -30,10 +30,17 @@ demo-http: build typescript-dist ## a live Redis stream over HTTP: a change in t
 	@examples/http/run.sh
 
 SECTIONS ?=
+LANES ?=
+export LANES
 .PHONY: test
-test: ## every test of every language; SECTIONS="rust python" for some of them
+test: ## the tests of every language; SECTIONS="rust python" for some of them
 	@tools/setup.sh python
 	@python tools/run_tests.py $(SECTIONS)
+
+.PHONY: test-release
+test-release: ## what a release needs besides: packages as they are published, tests without assertions, the oldest Rust, benchmarks that build
+	@tools/setup.sh python
+	@python tools/run_tests.py --release
 
 SINCE ?=
 .PHONY: check
@@ -238,6 +245,18 @@ api: build typescript-packages ## compares the four packages with spec/api.toml 
 .PHONY: package
 package: ## builds what would be published, into target/package
 	@tools/package.sh
+
+.PHONY: package-quick
+package-quick: build # the same for tests, out of what is compiled already
+	@tools/package.sh --quick
+
+# In one go, so that each crate is compiled with one set of features.
+PROFILE = assertions
+RUN = --no-run
+.PHONY: rust-tests
+rust-tests: # compiles the tests in Rust; runs them with RUN=
+	cargo test --profile $(PROFILE) --no-fail-fast $(RUN) --workspace --exclude polycache-examples \
+		--exclude polycache-node --exclude polycache-python --exclude polycache-ruby
 
 .PHONY: clean
 clean: ## removes everything that was built (set-up's tools stay; they live in POLYCACHE_TOOLS)

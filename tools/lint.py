@@ -75,8 +75,8 @@ CHECKS = [
     Check("ruff", "ruff check --no-cache . && ruff format --check .", "python", "python"),
     Check(
         "mypy-tools",
-        "MYPYPATH=tools:bench:bench/report mypy --strict tools/*.py tools/runner "
-        "tools/command_table tools/api_table && "
+        "bench/report/setup.sh && MYPYPATH=tools:bench:bench/report mypy --strict tools/*.py "
+        "tools/runner tools/command_table tools/api_table && "
         "MYPYPATH=tools:checks/namespace mypy --strict checks/namespace/run.py && "
         "MYPYPATH=python/src mypy --strict checks/namespace/worker.py && "
         "MYPYPATH=tools:checks/packages mypy --strict checks/packages && "

@@ -2,6 +2,10 @@
 # Builds the packages of every language for this platform into target/package, and publishes
 # nothing. What is missing on this machine is left out, named, and written to the file `left-out`
 # there, by which the tests of the packages tell it from what is broken.
+#
+#   tools/package.sh            as they are published
+#   tools/package.sh --quick    for tests: with the native parts of `make build`, which are compiled
+#                               already; they run where glibc is as new as on this machine
 set -euo pipefail
 
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -33,17 +37,19 @@ natives=()
 if can_package typescript node; then natives+=(polycache-node); fi
 if can_package python python; then python=yes; fi
 if can_package ruby ruby; then natives+=(polycache-ruby); fi
+profile=dist
+[ "${1:-}" != --quick ] || profile=release
 
 # With Zig as linker the native libraries run with glibc 2.28 and later (Debian 10, RHEL 8,
 # Ubuntu 20.04), whatever this machine has; without, only where glibc is as new as here.
 host=$(rustc -vV | sed -n 's/^host: //p')
-built=$target/dist
+built=$target/$profile
 platform=()
 compatible=()
-if [[ $host == *-linux-gnu ]]; then
+if [[ $host == *-linux-gnu && $profile = dist ]]; then
   if tools/setup.sh zig; then
     platform=(--target "$host")
-    built=$target/$host/dist
+    built=$target/$host/$profile
     compatible=(--compatibility manylinux_2_28)
     variable=${host//-/_}
     export "CC_$variable=$PWD/tools/cc-for-packages"
@@ -59,21 +65,33 @@ fi
 # Once for all of them: they share most crates. The wheel's is built by maturin, from the same ones.
 # A path that stays the same: pyo3 is compiled anew when it changes.
 export PYO3_PYTHON=$POLYCACHE_TOOLS/venv/bin/python
-if ((${#natives[@]})); then
+if [ $profile = release ]; then
+  tools/build.sh
+elif ((${#natives[@]})); then
   cargo build --profile dist "${platform[@]}" "${natives[@]/#/--package=}"
 fi
 
-# native CRATE: the library that cargo made of it, stripped (profile `dist` of Cargo.toml).
+# native CRATE: the library that cargo made of it, stripped: by the profile `dist` of Cargo.toml, or here.
 native() {
   local file
   for file in "$built/lib${1//-/_}".{so,dylib}; do
-    [ -f "$file" ] && echo "$file" && return
+    [ -f "$file" ] || continue
+    if [ $profile = release ]; then
+      strip -o "$work/${file##*/}" "$file"
+      file=$work/${file##*/}
+    fi
+    echo "$file"
+    return
   done
   echo "package: cargo made no lib${1//-/_}" >&2
   exit 1
 }
 
-if [ -n "${python:-}" ]; then
+if [ -n "${python:-}" ] && [ $profile = release ]; then
+  # Only what Python's is not shared with the others is compiled.
+  maturin build --quiet --release --strip --manifest-path python/native/Cargo.toml --out "$out"
+  maturin sdist --manifest-path python/native/Cargo.toml --out "$out"
+elif [ -n "${python:-}" ]; then
   # The wheel is built from the source distribution, whose files all have one old date, and cargo takes
   # its crates for those of the last one. So what it made of ours goes, and is compiled again.
   rm -rf "$built"/.fingerprint/polycache*

@@ -28,6 +28,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+from runner.console import to_stdout
 from runner.counts import Counts
 from runner.process import run
 
@@ -106,7 +107,7 @@ class Trial:
 
     def _run(self, command: str) -> int:
         print(f"$ {command}", flush=True)
-        return run(command, self.tree, TIMEOUT)[0]
+        return run(command, self.tree, to_stdout, TIMEOUT).code
 
     def applies(self, mutant: Mutant) -> bool:
         return self._run_patch(mutant.patch, "--dry-run") == 0

@@ -33,7 +33,7 @@ else
   strip -o "$packages/native/polycache.node" "$library"
 fi
 
-npm run --silent build
+make --no-print-directory -C .. typescript-dist
 node manifest.mjs >"$packages/main/package.json"
 cp -r README.md bin dist "$packages/main"
 cp native/load.cjs "$packages/main/native"

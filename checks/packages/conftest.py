@@ -52,14 +52,14 @@ def shared_project() -> Iterator[Path]:
 
 @pytest.fixture(scope="session")
 def cargo() -> dict[str, str]:
-    """What a package that compiles is given, so that it compiles again only what is its own: the
-    checkout's folder for intermediate files, its profile `release`, by which cargo tells whether a
-    dependency can be used again, and a folder of its own for what comes out."""
+    """What packages that compile are given: one folder and one profile, so that the second one
+    compiles again only what is its own, and no optimization: they shall compile and work."""
     target = os.environ.get("CARGO_TARGET_DIR") or str(ROOT / "target")
     return {
-        "CARGO_BUILD_BUILD_DIR": target,
+        "CARGO_BUILD_BUILD_DIR": f"{target}/of-packages",
         "CARGO_TARGET_DIR": f"{target}/of-packages",
-        "CARGO_PROFILE_RELEASE_DEBUG": "line-tables-only",
+        "CARGO_PROFILE_RELEASE_DEBUG": "0",
+        "CARGO_PROFILE_RELEASE_OPT_LEVEL": "0",
     }
 
 

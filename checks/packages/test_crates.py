@@ -51,16 +51,9 @@ from run_docs import snippets  # noqa: E402 (the folder has to be named first)
 class Project:
     """A stranger's project: a folder with programs, and cargo."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, cargo: dict[str, str]) -> None:
         self.folder = folder
-        target = os.environ.get("CARGO_TARGET_DIR") or str(ROOT / "target")
-        # The checkout's intermediate files are used again, its programs are left alone.
-        self.environment = {
-            **os.environ,
-            "CARGO_BUILD_BUILD_DIR": target,
-            "CARGO_TARGET_DIR": f"{target}/of-packages",
-            "CARGO_NET_OFFLINE": "true",
-        }
+        self.environment = {**os.environ, **cargo, "CARGO_NET_OFFLINE": "true"}
 
     def run(self, command: list[str | Path]) -> str:
         done = subprocess.run(
@@ -76,7 +69,7 @@ class Project:
         return done.stdout
 
     def program(self, name: str) -> Path:
-        return Path(self.environment["CARGO_TARGET_DIR"], "debug", name)
+        return Path(self.environment["CARGO_TARGET_DIR"], "release", name)
 
 
 def readme_snippet() -> str:
@@ -115,7 +108,7 @@ def unpacked() -> Iterator[dict[str, Path]]:
 
 
 @pytest.fixture(scope="module")
-def project(unpacked: dict[str, Path]) -> Iterator[Project]:
+def project(unpacked: dict[str, Path], cargo: dict[str, str]) -> Iterator[Project]:
     """A project that was empty, with our programs, built."""
     with tempfile.TemporaryDirectory(prefix="polycache-project-") as name:
         folder = Path(name).resolve()
@@ -131,8 +124,8 @@ def project(unpacked: dict[str, Path]) -> Iterator[Project]:
         # The versions that the checkout was built with are those that are here.
         shutil.copy(ROOT / "Cargo.lock", folder)
         subprocess.run(["cargo", "fetch", "--quiet", "--locked"], cwd=ROOT, check=True)
-        made = Project(folder)
-        made.run(["cargo", "build", "--quiet", "--bins"])
+        made = Project(folder, cargo)
+        made.run(["cargo", "build", "--quiet", "--release", "--bins"])
         yield made
 
 
@@ -190,7 +183,7 @@ def test_a_redis_namespace(project: Project) -> None:
 
 def test_the_command_installs(project: Project, unpacked: dict[str, Path]) -> None:
     root = project.folder / "installed"
-    install: list[str | Path] = ["cargo", "install", "--quiet", "--debug", "--root", root]
+    install: list[str | Path] = ["cargo", "install", "--quiet", "--root", root]
     project.run([*install, "--path", unpacked["polycache-cli"]])
     command = root / "bin/polycache"
     assert project.run([command, "--version"]) == "polycache 0.1.0\n"

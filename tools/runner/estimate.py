@@ -9,7 +9,7 @@ from pathlib import Path
 from .section import Result
 
 # Minutes of every section on two cores where nothing is built or installed yet.
-COLD = 75
+COLD = 35
 
 
 class Durations:
@@ -24,7 +24,7 @@ class Durations:
         except (OSError, ValueError, AttributeError, TypeError):
             pass  # Never run here, or the file was damaged: then nothing is known.
 
-    def estimate(self, sections: Sequence[str]) -> str:
+    def estimate(self, sections: Sequence[str], lanes: int = 1) -> str:
         known = [self.minutes[name] for name in sections if name in self.minutes]
         if len(known) < len(sections):
             unknown = len(sections) - len(known)
@@ -32,7 +32,8 @@ class Durations:
                 f"{unknown} of {len(sections)} sections never ran here. All of them take about "
                 f"{COLD} minutes on 2 cores the first time."
             )
-        minutes = sum(known)
+        # Never less than the longest one; lanes beyond the processors only fill gaps.
+        minutes = max(sum(known) / lanes, *known)
         return f"{len(sections)} sections: about {minutes:.0f} minutes, as in their last runs here."
 
     def keep(self, results: Iterable[Result]) -> None:

@@ -1,4 +1,4 @@
-"""Runs one command. Its output is shown as it comes, and kept; nothing it started outlives it."""
+"""Runs one command. Its output is passed on and kept; nothing that it started outlives it."""
 
 from __future__ import annotations
 
@@ -6,14 +6,29 @@ import contextlib
 import os
 import signal
 import subprocess
-import sys
 import threading
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
+OUT_OF_TIME = 124
 
-def run(command: str, folder: Path, timeout: float | None = None) -> tuple[int, str]:
-    """The exit code and everything that was printed. Code 124: the time ran out (seconds)."""
+
+@dataclass(frozen=True)
+class Ended:
+    """`code` is the exit code, or OUT_OF_TIME. `cpu` is what it and the children that it waited for
+    took of the processors, in seconds."""
+
+    code: int
+    output: str
+    cpu: float
+
+
+def run(
+    command: str, folder: Path, show: Callable[[str], None], timeout: float | None = None
+) -> Ended:
+    """`timeout` is in seconds."""
     process = subprocess.Popen(
         ["bash", "-c", command],
         cwd=folder,
@@ -25,26 +40,33 @@ def run(command: str, folder: Path, timeout: float | None = None) -> tuple[int, 
     assert process.stdout is not None
     lines: list[str] = []
     # The reader is a thread, because a server that a test forgot keeps the pipe open.
-    reader = threading.Thread(target=_pass_on, args=(process.stdout, lines), daemon=True)
+    reader = threading.Thread(target=_pass_on, args=(process.stdout, lines, show), daemon=True)
     reader.start()
-    try:
-        code = process.wait(timeout)
+    # Waited for by hand, because that tells what it took, too.
+    cpu: list[float] = []
+    waiter = threading.Thread(target=_wait, args=(process, cpu), daemon=True)
+    waiter.start()
+    waiter.join(timeout)
+    code = OUT_OF_TIME if process.returncode is None else process.returncode
+    if code != OUT_OF_TIME:
         reader.join(timeout=1)
-    except subprocess.TimeoutExpired:
-        code = 124
-    finally:
-        _kill_group(process.pid)
-        process.wait()
-        reader.join(timeout=10)
-    return code, "".join(lines)
+    _kill_group(process.pid)
+    waiter.join()
+    reader.join(timeout=10)
+    return Ended(code, "".join(lines), cpu[0])
 
 
-def _pass_on(pipe: IO[bytes], lines: list[str]) -> None:
+def _wait(process: subprocess.Popen[bytes], cpu: list[float]) -> None:
+    _, status, usage = os.wait4(process.pid, 0)
+    cpu.append(usage.ru_utime + usage.ru_stime)
+    process.returncode = os.waitstatus_to_exitcode(status)
+
+
+def _pass_on(pipe: IO[bytes], lines: list[str], show: Callable[[str], None]) -> None:
     for raw in pipe:
         line = raw.decode(errors="replace")
         lines.append(line)
-        sys.stdout.write(line)
-        sys.stdout.flush()
+        show(line)
 
 
 def _kill_group(leader: int) -> None:

@@ -12,14 +12,16 @@ def total(results: Sequence[Result]) -> Counts:
     return sum((result.counts for result in results if result.counts), Counts())
 
 
-def table(results: Sequence[Result]) -> str:
-    rows = [("section", "minutes", "passed", "failed", "skipped", "")]
+def table(results: Sequence[Result], minutes: float) -> str:
+    """`minutes` is what the run took: less than the sum, as sections run beside each other."""
+    rows = [("section", "minutes", "of a cpu", "passed", "failed", "skipped", "")]
     for result in results:
         numbers = _numbers(result.counts) if result.counts else ("", "", "")
-        rows.append((result.name, f"{result.minutes:.1f}", *numbers, result.note))
-    minutes = sum(result.minutes for result in results)
-    rows.append(("all", f"{minutes:.1f}", *_numbers(total(results)), ""))
-    widths = [max(len(row[column]) for row in rows) for column in range(5)]
+        times = (f"{result.minutes:.1f}", f"{result.cpu:.1f}")
+        rows.append((result.name, *times, *numbers, result.note))
+    cpu = sum(result.cpu for result in results)
+    rows.append(("all", f"{minutes:.1f}", f"{cpu:.1f}", *_numbers(total(results)), ""))
+    widths = [max(len(row[column]) for row in rows) for column in range(6)]
     return "\n".join(_line(row, widths) for row in rows)
 
 
@@ -38,7 +40,7 @@ def _numbers(counts: Counts) -> tuple[str, str, str]:
 
 
 def _line(row: tuple[str, ...], widths: Sequence[int]) -> str:
-    name, *numbers = row[:5]
+    name, *numbers = row[:6]
     cells = [name.ljust(widths[0])]
     cells += [number.rjust(width) for number, width in zip(numbers, widths[1:], strict=True)]
-    return (" | ".join(cells) + (f"   {row[5]}" if row[5] else "")).rstrip()
+    return (" | ".join(cells) + (f"   {row[6]}" if row[6] else "")).rstrip()

@@ -1,16 +1,18 @@
-"""Runs sections one after another and turns whatever happens into counts."""
+"""Runs sections beside each other and turns whatever happens into counts."""
 
 from __future__ import annotations
 
-import subprocess
 import tempfile
+import threading
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from .console import Console
 from .counts import Counts
 from .failures import failures
-from .process import run
+from .process import OUT_OF_TIME, Ended, run
+from .schedule import Schedule
 from .section import Result, Section
 
 # tools/setup.sh ends with this code when a need is missing and cannot be installed.
@@ -20,85 +22,148 @@ LAST = 10
 
 
 class Runner:
-    """`set_up` and `make` are given so that the unit tests of the runner need neither."""
+    """`lanes` is how many sections run at the same time. `set_up` and `make` are given so that the
+    unit tests of the runner need neither."""
 
     def __init__(
         self,
         root: Path,
         set_up: Callable[[str], int] | None = None,
         make: Callable[[str], int] | None = None,
+        lanes: int = 1,
+        console: Console | None = None,
     ) -> None:
         self.root = root
-        self.set_up = set_up or self._set_up
-        self.make = make or self._make
+        self.lanes = lanes
+        self.console = console or Console()
+        self.set_up = set_up
+        self.make = make
         self.have: dict[str, int] = {}
         self.prepared: dict[str, int] = {}
         self.results: list[Result] = []
+        # One installs or builds, and who needs the same waits, and finds it done.
+        self.setting_up = threading.Lock()
+        self.preparing = threading.Lock()
 
     def run(self, sections: Sequence[Section]) -> list[Result]:
-        for section in sections:
-            self._run(section)
+        """The results in the order in which they came."""
+        schedule = Schedule(sections)
+        lanes = [
+            threading.Thread(target=self._lane, args=(schedule,))
+            for _ in range(min(self.lanes, len(sections)))
+        ]
+        for lane in lanes:
+            lane.start()
+        for lane in lanes:
+            lane.join()
         return self.results
 
+    def _lane(self, schedule: Schedule) -> None:
+        while section := schedule.take():
+            try:
+                self._run(section)
+            except Exception as error:
+                # Of the runner itself: a section that is not in the table would not be missed.
+                self._add(Result(section.name, 0, Counts(failed=1), f"no result: {error!r}"))
+            finally:
+                schedule.give_back(section)
+
     def _run(self, section: Section) -> None:
+        for target in section.prepare:
+            if not self._prepare(target):
+                self._add(Result(section.name, 0, Counts(failed=1), f"make {target} failed"))
+                return
+        self.console.begin(section.name)
+        try:
+            self._add(self._result(section), within=section.name)
+        finally:
+            self.console.end(section.name)
+
+    def _result(self, section: Section) -> Result:
         started = time.monotonic()
+
+        def result(counts: Counts, note: str = "", failed: tuple[str, ...] = ()) -> Result:
+            return Result(section.name, (time.monotonic() - started) / 60, counts, note, failed)
+
         for need in (*section.needs, *section.likes):
-            code = self.have[need] if need in self.have else self.set_up(need)
-            self.have[need] = code
+            code = self._need(need, section.name)
             if code == MISSING and need in section.likes:
                 continue
             if code == MISSING:
-                self._add(section.name, started, Counts(skipped=1), f"no {need} here")
-                return
+                return result(Counts(skipped=1), f"no {need} here")
             if code:
-                self._add(section.name, started, Counts(failed=1), f"set-up of {need} failed")
-                return
-        for target in section.prepare:
-            if not self._prepare(target):
-                self._add(section.name, started, Counts(failed=1), f"make {target} failed")
-                return
-        self._add(section.name, started, *self._count(section))
+                return result(Counts(failed=1), f"set-up of {need} failed")
+        return self._count(section, started)
+
+    def _need(self, need: str, name: str) -> int:
+        with self.setting_up:
+            if need not in self.have:
+                self.have[need] = (
+                    self.set_up(need)
+                    if self.set_up
+                    else self._process(f"tools/setup.sh {need}", name).code
+                )
+            return self.have[need]
 
     def _prepare(self, target: str) -> bool:
-        if target not in self.prepared:
-            print(f"\n=== make {target}", flush=True)
-            started = time.monotonic()
-            self.prepared[target] = self.make(target)
-            self._add(f"(make {target})", started, None)
-        return self.prepared[target] == 0
+        with self.preparing:
+            if target not in self.prepared:
+                name = f"(make {target})"
+                started = time.monotonic()
+                self.console.begin(name)
+                self.console.write(name, f"\n=== make {target}\n")
+                try:
+                    ended = (
+                        Ended(self.make(target), "", 0)
+                        if self.make
+                        else self._process(f"make --no-print-directory {target}", name)
+                    )
+                    self.prepared[target] = ended.code
+                    minutes = (time.monotonic() - started) / 60
+                    self._add(Result(name, minutes, cpu=ended.cpu / 60), within=name)
+                finally:
+                    self.console.end(name)
+            return self.prepared[target] == 0
 
-    def _count(self, section: Section) -> tuple[Counts, str, tuple[str, ...]]:
+    def _count(self, section: Section, started: float) -> Result:
         with tempfile.TemporaryDirectory(prefix="polycache-test-") as folder:
             report = Path(folder, "report")
             command = section.command.replace("{report}", str(report))
-            print(f"\n=== {section.name}: {command}", flush=True)
-            code, output = run(command, self.root / section.folder, section.timeout_minutes * 60)
-            counts = section.parser(output, report)
-            last = tuple(line for line in output.splitlines() if line.strip())[-LAST:]
-            failed = failures(output, report) or last
-        if code == 124:
-            return (counts or Counts()) + Counts(failed=1), "out of time", failed
-        if counts is None or counts.total == 0:
-            return Counts(failed=1), f"no test was counted (exit code {code})", failed
-        if code and not counts.failed:
-            return counts + Counts(failed=1), f"exit code {code}, though no test failed", last
-        return counts, "", failed if counts.failed else ()
-
-    def _add(
-        self,
-        name: str,
-        started: float,
-        counts: Counts | None,
-        note: str = "",
-        failed: tuple[str, ...] = (),
-    ) -> None:
+            self.console.write(section.name, f"\n=== {section.name}: {command}\n")
+            ended = self._process(command, section.name, section)
+            counts = section.parser(ended.output, report)
+            last = tuple(line for line in ended.output.splitlines() if line.strip())[-LAST:]
+            failed = failures(ended.output, report) or last
         minutes = (time.monotonic() - started) / 60
-        self.results.append(Result(name, minutes, counts, note, failed))
-        said = ": ".join(text for text in (str(counts) if counts else "", note) if text)
-        print(f"--- {name}: {minutes:.1f} minutes{'; ' if said else ''}{said}", flush=True)
 
-    def _set_up(self, need: str) -> int:
-        return subprocess.call([self.root / "tools/setup.sh", need])
+        def result(counts: Counts, note: str = "", failed: tuple[str, ...] = ()) -> Result:
+            return Result(section.name, minutes, counts, note, failed, ended.cpu / 60)
 
-    def _make(self, target: str) -> int:
-        return subprocess.call(["make", "--no-print-directory", target], cwd=self.root)
+        if ended.code == OUT_OF_TIME:
+            return result((counts or Counts()) + Counts(failed=1), "out of time", failed)
+        if counts is None or counts.total == 0:
+            said = f"no test was counted (exit code {ended.code})"
+            return result(Counts(failed=1), said, failed)
+        if ended.code and not counts.failed:
+            said = f"exit code {ended.code}, though no test failed"
+            return result(counts + Counts(failed=1), said, last)
+        return result(counts, "", failed if counts.failed else ())
+
+    def _process(self, command: str, name: str, section: Section | None = None) -> Ended:
+        def show(line: str) -> None:
+            self.console.write(name, line)
+
+        if section is None:
+            return run(command, self.root, show)
+        return run(command, self.root / section.folder, show, section.timeout_minutes * 60)
+
+    def _add(self, result: Result, within: str = "") -> None:
+        self.results.append(result)
+        counts = str(result.counts) if result.counts else ""
+        said = ": ".join(text for text in (counts, result.note) if text)
+        line = f"--- {result.name}: {result.minutes:.1f} minutes{'; ' if said else ''}{said}\n"
+        if not within:
+            self.console.begin(result.name)
+        self.console.write(result.name, line)
+        if not within:
+            self.console.end(result.name)

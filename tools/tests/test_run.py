@@ -1,6 +1,12 @@
+import time
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 from runner import counts
+from runner.console import Console
 from runner.counts import Counts
 from runner.report import table, total
 from runner.run import MISSING, Runner
@@ -104,15 +110,98 @@ def test_what_a_section_forgot_in_the_background_is_killed(tmp_path: Path) -> No
 def test_the_table_names_every_section_and_the_sum() -> None:
     shown = table(
         [
-            Result("(make build)", 1.0),
-            Result("rust", 2.0, Counts(5)),
+            Result("(make build)", 1.0, cpu=1.9),
+            Result("rust", 2.0, Counts(5), cpu=2.5),
             Result("ruby", 0.0, Counts(skipped=1), "no ruby here"),
-        ]
+        ],
+        2.4,
     )
     assert shown.splitlines() == [
-        "section      | minutes | passed | failed | skipped",
-        "(make build) |     1.0 |        |        |",
-        "rust         |     2.0 |      5 |      0 |       0",
-        "ruby         |     0.0 |      0 |      0 |       1   no ruby here",
-        "all          |     3.0 |      5 |      0 |       1",
+        "section      | minutes | of a cpu | passed | failed | skipped",
+        "(make build) |     1.0 |      1.9 |        |        |",
+        "rust         |     2.0 |      2.5 |      5 |      0 |       0",
+        "ruby         |     0.0 |      0.0 |      0 |      0 |       1   no ruby here",
+        "all          |     2.4 |      4.4 |      5 |      0 |       1",
     ]
+
+
+def test_what_a_section_took_of_the_processors_is_told(tmp_path: Path) -> None:
+    (result,) = run(tmp_path, section(f"timeout 0.3 bash -c 'while :; do :; done'; {PASSES}"))
+    assert result.counts == Counts(2, 0, 1)
+    assert 0 < result.cpu <= result.minutes
+
+
+def test_sections_run_beside_each_other(tmp_path: Path) -> None:
+    # Each waits for the other one.
+    meet = "mkdir -p {0} && until [ -e {1} ]; do sleep 0.01; done; " + PASSES
+    sections = [
+        Section("a", meet.format("a", "b"), counts.summary),
+        Section("b", meet.format("b", "a"), counts.summary),
+    ]
+    results = Runner(tmp_path, lambda need: 0, lambda target: 0, lanes=2).run(sections)
+    assert total(results) == Counts(4, 0, 2)
+
+
+@pytest.mark.parametrize("kind", [{"group": "cargo"}, {"alone": True}])
+def test_some_sections_do_not(tmp_path: Path, kind: dict[str, Any]) -> None:
+    # `mkdir` fails while the folder of another one stands.
+    command = "mkdir one && sleep 0.05 && rmdir one && " + PASSES
+    sections = [Section(name, command, counts.summary, **kind) for name in "abcd"]
+    results = Runner(tmp_path, lambda need: 0, lambda target: 0, lanes=4).run(sections)
+    assert total(results) == Counts(8, 0, 4)
+
+
+def test_nothing_begins_beside_one_that_is_alone(tmp_path: Path) -> None:
+    other = Section("other", f"[ ! -e alone ] && sleep 0.05 && {PASSES}", counts.summary)
+    alone = Section(
+        "alone", f"mkdir alone && sleep 0.1 && rmdir alone && {PASSES}", counts.summary, alone=True
+    )
+    sections = [alone, other, replace(other, name="more")]
+    results = Runner(tmp_path, lambda need: 0, lambda target: 0, lanes=3).run(sections)
+    assert total(results) == Counts(6, 0, 3)
+
+
+def test_lanes_prepare_once(tmp_path: Path) -> None:
+    made: list[str] = []
+
+    def make(target: str) -> int:
+        time.sleep(0.05)
+        made.append(target)
+        return 0
+
+    sections = [
+        Section(name, PASSES, counts.summary, needs=("it",), prepare=("build",)) for name in "abc"
+    ]
+    results = Runner(tmp_path, lambda need: made.append(need) or 0, make, lanes=3).run(sections)  # type: ignore[func-returns-value]
+    assert sorted(made) == ["build", "it"]
+    assert total(results) == Counts(6, 0, 3)
+
+
+def test_a_fault_of_the_runner_is_a_failure(tmp_path: Path) -> None:
+    def broken(output: str, report: Path) -> Counts | None:
+        raise ValueError("a count in words")
+
+    (result,) = run(tmp_path, section(PASSES, broken))
+    assert result.counts == Counts(failed=1)
+    assert "a count in words" in result.note
+
+
+def test_the_lines_of_a_section_stay_together() -> None:
+    shown: list[str] = []
+    console = Console(shown.append)
+    console.begin("first")
+    console.write("first", "1")
+    console.begin("second")
+    console.write("second", "a")
+    console.begin("third")
+    console.write("third", "x")
+    console.end("third")
+    console.write("first", "2")
+    assert "".join(shown) == "12"
+    console.end("first")
+    # The second one is live now.
+    assert "".join(shown) == "12a"
+    console.write("second", "b")
+    assert "".join(shown) == "12ab"
+    console.end("second")
+    assert "".join(shown) == "12abx"
