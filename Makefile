@@ -247,7 +247,7 @@ package: ## builds what would be published, into target/package
 	@tools/package.sh
 
 .PHONY: package-quick
-package-quick: build # the same for tests, out of what is compiled already
+package-quick: # the same for tests, out of what is compiled already
 	@tools/package.sh --quick
 
 # In one go, so that each crate is compiled with one set of features.

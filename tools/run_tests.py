@@ -31,7 +31,7 @@ from runner.section import Section
 
 ROOT = Path(__file__).resolve().parent.parent
 # One more than processors: most tests wait now and then, for a server or for another process.
-LANES = int(os.environ.get("LANES") or (os.cpu_count() or 1) + 1)
+LANES = max(1, int(os.environ.get("LANES") or (os.cpu_count() or 1) + 1))
 TARGET = Path(os.environ.get("CARGO_TARGET_DIR") or ROOT / "target")
 
 PYTEST = "pytest -q --junitxml={report}"
@@ -51,7 +51,7 @@ SECTIONS = [
         PYTEST,
         counts.junit,
         needs=("python",),
-        likes=("servers", "arrow"),
+        likes=("servers", "arrow", "stores"),
         prepare=("build",),
         folder="python",
     ),
@@ -102,6 +102,7 @@ SECTIONS = [
         VITEST,
         counts.junit,
         needs=("node",),
+        likes=("servers",),
         prepare=("build", "typescript-packages"),
         folder="typescript",
     ),
@@ -117,6 +118,7 @@ SECTIONS = [
         "bun test --timeout 120000 --reporter=junit --reporter-outfile={report}",
         counts.junit,
         needs=("node", "bun"),
+        likes=("servers",),
         prepare=("build", "typescript-packages"),
         folder="typescript",
     ),
@@ -205,8 +207,7 @@ SECTIONS = [
         needs=("ruby", "opentelemetry"),
         prepare=("build",),
     ),
-    # That spec/commands.json is what live servers say. It also installs the servers, for the tests
-    # of namespaces in the languages below, which skip without them.
+    # That spec/commands.json is what live servers say.
     Section(
         "commands",
         "make --no-print-directory commands ARGS=--check && echo '1 passed, 0 failed, 0 skipped'",

@@ -25,7 +25,9 @@ class Console:
 
     def begin(self, name: str) -> None:
         with self._lock:
-            self._kept[name] = []
+            # A name may come twice: then what it has not shown yet stays.
+            self._kept.setdefault(name, [])
+            self._ended.discard(name)
 
     def write(self, name: str, text: str) -> None:
         with self._lock:

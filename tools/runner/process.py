@@ -14,6 +14,10 @@ from typing import IO
 
 OUT_OF_TIME = 124
 
+# The leaders of what runs now, so that a run that is interrupted can end it.
+_running: set[int] = set()
+_interrupted = threading.Event()
+
 
 @dataclass(frozen=True)
 class Ended:
@@ -45,6 +49,9 @@ def run(
     # Waited for by hand, because that tells what it took, too.
     cpu: list[float] = []
     waiter = threading.Thread(target=_wait, args=(process, cpu), daemon=True)
+    _running.add(process.pid)
+    if _interrupted.is_set():
+        _kill_group(process.pid)
     waiter.start()
     waiter.join(timeout)
     code = OUT_OF_TIME if process.returncode is None else process.returncode
@@ -52,8 +59,17 @@ def run(
         reader.join(timeout=1)
     _kill_group(process.pid)
     waiter.join()
+    _running.discard(process.pid)
     reader.join(timeout=10)
     return Ended(code, "".join(lines), cpu[0])
+
+
+def kill_all() -> None:
+    """Ends what other threads run, and what they begin from now on: Ctrl-C doesn't reach it, since
+    each has a session of its own."""
+    _interrupted.set()
+    for leader in list(_running):
+        _kill_group(leader)
 
 
 def _wait(process: subprocess.Popen[bytes], cpu: list[float]) -> None:

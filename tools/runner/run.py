@@ -11,7 +11,7 @@ from pathlib import Path
 from .console import Console
 from .counts import Counts
 from .failures import failures
-from .process import OUT_OF_TIME, Ended, run
+from .process import OUT_OF_TIME, Ended, kill_all, run
 from .schedule import Schedule
 from .section import Result, Section
 
@@ -48,14 +48,21 @@ class Runner:
     def run(self, sections: Sequence[Section]) -> list[Result]:
         """The results in the order in which they came."""
         schedule = Schedule(sections)
+        # Daemons: Python would wait for others, after Ctrl-C as well.
         lanes = [
-            threading.Thread(target=self._lane, args=(schedule,))
-            for _ in range(min(self.lanes, len(sections)))
+            threading.Thread(target=self._lane, args=(schedule,), daemon=True)
+            for _ in range(self.lanes)
         ]
-        for lane in lanes:
-            lane.start()
-        for lane in lanes:
-            lane.join()
+        try:
+            for lane in lanes:
+                lane.start()
+            # In steps: the system may give Ctrl-C to another thread, and then only a step sees it.
+            while any(lane.is_alive() for lane in lanes):
+                time.sleep(0.05)
+        except BaseException:
+            schedule.stop()
+            kill_all()
+            raise
         return self.results
 
     def _lane(self, schedule: Schedule) -> None:

@@ -29,6 +29,12 @@ class Schedule:
                 self._changed.wait()
             return None
 
+    def stop(self) -> None:
+        """Gives out nothing more."""
+        with self._changed:
+            self._waiting.clear()
+            self._changed.notify_all()
+
     def give_back(self, section: Section) -> None:
         with self._changed:
             self._running.remove(section)

@@ -1,3 +1,6 @@
+import signal
+import subprocess
+import sys
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -12,6 +15,7 @@ from runner.report import table, total
 from runner.run import MISSING, Runner
 from runner.section import Result, Section
 
+TOOLS = Path(__file__).resolve().parent.parent
 PASSES = "echo 2 passed, 0 failed, 1 skipped"
 
 
@@ -135,8 +139,8 @@ def test_sections_run_beside_each_other(tmp_path: Path) -> None:
     # Each waits for the other one.
     meet = "mkdir -p {0} && until [ -e {1} ]; do sleep 0.01; done; " + PASSES
     sections = [
-        Section("a", meet.format("a", "b"), counts.summary),
-        Section("b", meet.format("b", "a"), counts.summary),
+        Section("a", meet.format("a", "b"), counts.summary, timeout_minutes=0.5),
+        Section("b", meet.format("b", "a"), counts.summary, timeout_minutes=0.5),
     ]
     results = Runner(tmp_path, lambda need: 0, lambda target: 0, lanes=2).run(sections)
     assert total(results) == Counts(4, 0, 2)
@@ -205,3 +209,49 @@ def test_the_lines_of_a_section_stay_together() -> None:
     assert "".join(shown) == "12ab"
     console.end("second")
     assert "".join(shown) == "12abx"
+
+
+def test_an_interrupted_run_ends_with_all_that_it_started(tmp_path: Path) -> None:
+    # Two run, one waits, and Ctrl-C comes to the runner only.
+    program = f"""
+import sys
+sys.path.insert(0, {str(TOOLS)!r})
+from pathlib import Path
+from runner import counts
+from runner.run import Runner
+from runner.section import Section
+command = "echo $$ >> started; exec sleep 600"
+sections = [Section(name, command, counts.summary) for name in "abc"]
+Runner(Path("."), lambda need: 0, lambda target: 0, lanes=2).run(sections)
+"""
+    started = tmp_path / "started"
+    with subprocess.Popen(
+        [sys.executable, "-c", program], cwd=tmp_path, stderr=subprocess.DEVNULL
+    ) as runner:
+        try:
+            while not started.exists() or len(started.read_text().split()) < 2:
+                assert runner.poll() is None
+                time.sleep(0.01)
+            runner.send_signal(signal.SIGINT)
+            assert runner.wait(timeout=60) != 0
+        finally:
+            runner.kill()
+    pids = started.read_text().split()
+    assert len(pids) == 2
+    for pid in pids:
+        status = Path("/proc", pid, "status")
+        assert not status.exists() or "State:\tZ" in status.read_text()
+
+
+def test_a_name_that_comes_again_keeps_its_lines() -> None:
+    shown: list[str] = []
+    console = Console(shown.append)
+    console.begin("first")
+    console.begin("second")
+    console.write("second", "a")
+    console.end("second")
+    console.begin("second")
+    console.write("second", "b")
+    console.end("second")
+    console.end("first")
+    assert "".join(shown) == "ab"

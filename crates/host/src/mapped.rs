@@ -303,7 +303,7 @@ impl SharedMemory for MappedMemory {
 }
 
 /// Offsets into the index are checked only in builds with assertions, because a hit makes several
-/// accesses. The section `assertions` of `make test` runs every test that way.
+/// accesses. The section `rust` of `make test` runs every test that way.
 #[cfg(all(test, debug_assertions))]
 mod tests {
     use super::*;
