@@ -15,6 +15,7 @@ from pathlib import Path
 
 import figures_growth
 import figures_host
+import figures_http
 import figures_peers
 import figures_stores
 
@@ -23,6 +24,7 @@ RESULTS = ROOT / "bench" / "results"
 PAGE = ROOT / "docs" / "benchmarks.md"
 README = ROOT / "README.md"
 DISK = RESULTS / "disk.jsonl"
+HTTP = RESULTS / "http.jsonl"
 GROWTH = RESULTS / "disk-growth.jsonl"
 PICTURE = PAGE.parent / figures_growth.PICTURE
 
@@ -36,6 +38,7 @@ def current() -> dict[tuple[Path, str], str]:
         (PAGE, "limits"): figures_peers.limits(RESULTS),
         (PAGE, "host"): figures_host.block(lines),
         (PAGE, "growth"): figures_growth.block(figures_growth.load(GROWTH)),
+        (PAGE, "http"): figures_http.block(figures_growth.load(HTTP)),
         (PAGE, "stores"): figures_stores.block(figures_growth.load(DISK)),
         (README, "summary"): figures_peers.sentences(RESULTS, figures_host.sentence(lines)),
     }

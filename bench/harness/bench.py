@@ -7,7 +7,7 @@ import os
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -65,6 +65,10 @@ class Group:
     options: Mapping[str, Any] = field(default_factory=dict)
     environment: Mapping[str, str] = field(default_factory=environment)
     open: Open = open_worker
+    # By subject: those of one family have their turns one right after the other.
+    family: Callable[[str], str] = lambda subject: ""
+    # More rows, of those that were measured.
+    derive: Callable[[Sequence[Row]], Iterable[Row]] = lambda rows: ()
     # About how many operations a subject has, to estimate the time left.
     operations: int = 4
 
@@ -140,7 +144,7 @@ def measure(
         step = progress.of(group.seconds)
         missing, lanes = _open_all(group, setting, step)
         try:
-            measured = Turns(group.workload, lanes, group.pace).take(
+            measured = Turns(group.workload, lanes, group.pace, group.family).take(
                 lambda share, what, step=step: step(share * (1 - OPENING), what)  # type: ignore[misc]
             )
             for lane in lanes:
@@ -148,7 +152,7 @@ def measure(
         finally:
             for lane in lanes:
                 lane.close()
-        rows += measured + missing
+        rows += [*measured, *group.derive(measured), *missing]
     progress.end()
     return rows, versions
 

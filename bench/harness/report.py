@@ -7,7 +7,7 @@ from typing import Any
 
 from .compare import beside, reference
 from .limits import is_limit
-from .row import Row
+from .row import BESIDE_A_LIMIT, Row
 from .spread import CLOSE
 
 NOTE = f"""The ratio says how many times as good (as fast, as small, as many) the subject named in
@@ -33,7 +33,7 @@ def _table(rows: list[Row], baseline: str, bench: str) -> list[str]:
     lines.append("|---|---|---|---|---|---|---|")
     for key in _unique((row.operation, row.unit) for row in rows):
         same = [row for row in rows if (row.operation, row.unit) == key]
-        standard = reference(same, baseline)
+        standard = None if key[1] in BESIDE_A_LIMIT else reference(same, baseline)
         lines += [_line(row, standard, bench) for row in same]
     return lines
 

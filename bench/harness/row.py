@@ -14,9 +14,15 @@ BYTES = "bytes"
 PER_SECOND = "operations per second"
 REQUESTS_PER_SECOND = "requests per second"
 HIT_RATIO = "hit ratio"
+# Beside a limit (limits.py), round by round: the share of it that is reached, or how often it is
+# taken.
+OF_THE_LIMIT = "of the limit"
+TIMES_THE_LIMIT = "times the limit"
+# Each row has a limit of its own, so rows are not compared with one another.
+BESIDE_A_LIMIT = {OF_THE_LIMIT, TIMES_THE_LIMIT}
 
 # Of all other units less is better.
-MORE_IS_BETTER = {PER_SECOND, REQUESTS_PER_SECOND, HIT_RATIO, "MiB per second"}
+MORE_IS_BETTER = {PER_SECOND, REQUESTS_PER_SECOND, HIT_RATIO, OF_THE_LIMIT, "MiB per second"}
 
 OURS = "polycache"
 

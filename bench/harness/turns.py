@@ -30,6 +30,8 @@ class Turns:
     workload: str
     lanes: Sequence[Lane]
     pace: Pace
+    # By subject: those of one family have their turns one right after the other.
+    family: Callable[[str], str] = lambda subject: ""
     rows: dict[tuple[str, str, str], Row] = field(default_factory=dict)
     failed: set[tuple[str, str]] = field(default_factory=set)
 
@@ -37,10 +39,11 @@ class Turns:
         order = dict.fromkeys(name for lane in self.lanes for name in lane.operations)
         total = sum(len(lane.operations) for lane in self.lanes)
         rounds = self.pace.warm_up + self.pace.rounds
+        lanes = sorted(self.lanes, key=lambda lane: self.family(lane.subject))
         for number in range(rounds):
             said = f"{self.workload}: round {number - self.pace.warm_up + 1} of {self.pace.rounds}"
             for operation in order:
-                for lane in self.lanes:
+                for lane in lanes:
                     if operation in lane.operations:
                         self._turn(lane, operation, counts=number >= self.pace.warm_up)
                         step(1 / total / rounds, said)

@@ -2,6 +2,7 @@
 
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,7 @@ import pytest
 from harness import bench, ours, report, results
 from harness.bench import Bench, Group, measure
 from harness.redis_server import Redis
-from harness.row import Row
+from harness.row import OF_THE_LIMIT, Row
 from harness.subject import Subject
 from harness.turns import Pace
 
@@ -37,6 +38,38 @@ def test_subjects_take_turns_operation_by_operation(tmp_path):
     turns = log.read_text().splitlines()
     # One more round than counts: it warms up.
     assert turns == ["GET a", "GET b", "KEYS a", "KEYS b"] * (ROUNDS + 1)
+
+
+def test_those_of_a_family_have_their_turns_side_by_side_and_rows_keep_their_order(tmp_path):
+    log = tmp_path / "log"
+    subjects = [subject(name, "log", str(log)) for name in ("a-1", "b-1", "a-2")]
+    families = replace(group(*subjects), family=lambda name: name[0])
+    rows, _ = measure([families], tmp_path, Redis(0))
+    turns = log.read_text().splitlines()
+    assert turns[:3] == ["GET a-1", "GET a-2", "GET b-1"]
+    assert [row.subject for row in rows[:3]] == ["a-1", "b-1", "a-2"]
+
+
+def test_a_group_may_make_more_rows_of_those_that_it_measured(tmp_path):
+    def derive(rows):
+        yield Row(rows[0].workload, "a", "twice", "ns", [2 * one for one in rows[0].samples])
+
+    more = replace(group(subject("a", "value", "50")), derive=derive)
+    rows, _ = measure([more], tmp_path, Redis(0))
+    assert [row.operation for row in rows] == ["GET", "KEYS", "twice"]
+    assert rows[-1].samples == [100] * ROUNDS
+
+
+def test_what_stands_beside_limits_is_compared_with_nothing_else():
+    rows = [
+        Row("w", f"polycache-{name}", "requests, of the limit", OF_THE_LIMIT, [share])
+        for name, share in (("a", 0.5), ("b", 0.9))
+    ]
+    text = report.markdown("A title", "a", rows, {})
+    assert (
+        "| requests, of the limit | **polycache-b** |  | 0.9 | 0.9 to 0.9 | of the limit |" in text
+    )
+    assert "we lose" not in text
 
 
 def test_rows_of_an_operation_stand_together_with_their_units(tmp_path):

@@ -1,6 +1,5 @@
 """The rows that a run has."""
 
-import importlib.util
 import os
 from pathlib import Path
 
@@ -24,16 +23,6 @@ PAGE = {
     "redis-next-route-static",
     "ioredis-next-route-static",
 }
-
-
-@pytest.fixture(scope="module")
-def run():
-    # Every benchmark has a run.py: this one by its place.
-    file = Path(__file__).resolve().parent.parent / "run.py"
-    spec = importlib.util.spec_from_file_location("run_http", file)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 def names(group):

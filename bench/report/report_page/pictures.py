@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from harness.row import HIT_RATIO, REQUESTS_PER_SECOND, more_is_better
+from harness.row import BESIDE_A_LIMIT, HIT_RATIO, REQUESTS_PER_SECOND, more_is_better
 
 from .amounts import TIMES, amount
 from .benches import Bench
@@ -173,6 +173,8 @@ def _charts_of_servers(
         lines: dict[str, list[tuple[float, float]]] = defaultdict(list)
         unit = ""
         for one in figures:
+            if one.unit in BESIDE_A_LIMIT:
+                continue
             match = PERCENTILE.search(one.operation)
             if match and one.measured and bool(NEXT.search(one.subject)) == next_ones:
                 lines[one.subject].append((float(match[1] or match[2]), one.value))
