@@ -54,7 +54,7 @@ LINTS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("*.sh", ("shell",)),
 )
 CONFORMANCE = (
-    Step("conformance-rust", "cargo test --release -p polycache --test conformance"),
+    Step("conformance-rust", "cargo test --profile assertions -p polycache --test conformance"),
     Step("conformance-typescript", "npx vitest run conformance", "node", "typescript"),
     Step("conformance-python", "pytest -q tests/test_conformance.py", "python", "python"),
     Step("conformance-ruby", f"{MINITEST} ruby/test/conformance_test.rb", "ruby"),
@@ -104,7 +104,7 @@ def tests(files: Sequence[str], root: Path) -> list[Step]:
     own = [crate for crate in crates if crate not in EXTENSIONS]
     if own:
         flags = " ".join(f"-p {crate}" for crate in own)
-        steps.append(Step("rust", f"cargo test --release --tests {flags}"))
+        steps.append(Step("rust", f"cargo test --profile assertions --tests {flags}"))
     if changed := [file for file in under("typescript/src/", "typescript/test/") if is_ts(file)]:
         related = " ".join(file.removeprefix("typescript/") for file in changed)
         steps.append(
