@@ -1,6 +1,6 @@
 //! What is looked at before a request is answered, and said with every answer.
 
-use crate::app::App;
+use crate::app::{unavailable, App};
 use crate::tracked::count;
 use crate::Limits;
 use axum::body::Body;
@@ -41,8 +41,8 @@ pub(crate) async fn guard(State(app): State<Arc<App>>, request: Request, next: N
             match tokio::time::timeout(app.options.limits.request_time, next.run(request)).await {
                 Ok(response) => response,
                 Err(_) => {
-                    let late = "The answer took too long; try again.";
-                    body(Problem::new(StatusCode::SERVICE_UNAVAILABLE, late).answer(&method))
+                    let late = unavailable("The answer took too long; try again.");
+                    body(late.answer(&method))
                 }
             }
         }

@@ -1,8 +1,12 @@
 //! Redis goes, and comes back.
 
+use crate::client::Connection;
 use crate::process::until;
-use crate::running::over_redis;
-use polycache_serve::Options;
+use crate::running::{over_redis, with, Running};
+use polycache::Cache;
+use polycache_serve::{Limits, Options};
+use std::net::TcpListener;
+use std::time::Duration;
 
 #[test]
 fn a_redis_that_goes_is_503_and_comes_back() {
@@ -36,4 +40,35 @@ fn a_redis_that_goes_is_503_and_comes_back() {
     until("the entry is heard", || {
         events.line().expect("it goes on") == "id: 5-0"
     });
+}
+
+#[test]
+fn a_redis_that_hangs_keeps_nobody_from_the_metrics() {
+    // It takes connections, and says nothing.
+    let hangs = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("redis://{}", hangs.local_addr().unwrap());
+    let cache = Cache::builder().remote(url.as_str()).build().unwrap();
+    // A read waits longer than that.
+    let limits = Limits {
+        request_time: Duration::from_secs(5),
+        ..Limits::default()
+    };
+    let options = Options {
+        limits,
+        ..Options::default()
+    };
+    let running = Running::start(&cache, with(&url, options));
+    // More than tokio has threads for what blocks.
+    let mut waiting: Vec<Connection> = (0..600).map(|_| running.connect()).collect();
+    for (n, connection) in waiting.iter_mut().enumerate() {
+        connection.send(format!(
+            "GET /reads/GET/{n} HTTP/1.1\r\nhost: localhost\r\n\r\n"
+        ));
+    }
+    assert_eq!(running.get("/healthz").status, 200);
+    assert_eq!(running.get("/metrics").status, 200);
+    assert_eq!(running.get("/stats").status, 200);
+    let late = waiting[0].answer("GET").expect("an answer");
+    late.is_problem(503);
+    assert_eq!(late.field("retry-after"), Some("1"));
 }
