@@ -43,6 +43,27 @@ fn a_redis_that_goes_is_503_and_comes_back() {
 }
 
 #[test]
+fn what_its_url_has_wrong_is_no_fault_of_a_client() {
+    let Some((redis, _cache, _running)) = over_redis(Options::default()) else {
+        return;
+    };
+    let url = redis.url();
+    let address = url.trim_start_matches("redis://").trim_end_matches('/');
+    for url in [
+        // There are 16.
+        format!("redis://{address}/99"),
+        format!("redis://:wrong@{address}"),
+        format!("redis://nobody:wrong@{address}"),
+    ] {
+        let cache = Cache::builder().remote(url.as_str()).build().unwrap();
+        let running = Running::start(&cache, with(&url, Options::default()));
+        for target in ["/streams/s", "/reads/GET/k", "/streams/s/live"] {
+            running.get(target).is_problem(502);
+        }
+    }
+}
+
+#[test]
 fn a_redis_that_hangs_keeps_nobody_from_the_metrics() {
     // It takes connections, and says nothing.
     let hangs = TcpListener::bind("127.0.0.1:0").unwrap();
