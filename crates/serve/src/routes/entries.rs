@@ -34,6 +34,7 @@ pub(super) async fn get(State(app): State<Arc<App>>, request: Request) -> Respon
 async fn find(app: &Arc<App>, request: &Parts) -> Result<Arc<KeptEntry>, Problem> {
     let path = request.uri.path();
     let path = path.strip_prefix(ROUTE).unwrap_or(path);
+    app.still_stands()?;
     let kept = app.kept.entries.get(path);
     // A directory is looked into at once; a server may let a caller wait.
     if let (Some(kept), false) = (&kept, app.is_remote()) {

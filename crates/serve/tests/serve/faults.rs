@@ -2,10 +2,11 @@
 
 use crate::client::Connection;
 use crate::process::until;
-use crate::running::{over_redis, with, Running};
+use crate::running::{directory, over_redis, with, Running};
 use polycache::Cache;
 use polycache_serve::{Limits, Options};
 use std::net::TcpListener;
+use std::thread::sleep;
 use std::time::Duration;
 
 #[test]
@@ -61,6 +62,23 @@ fn what_its_url_has_wrong_is_no_fault_of_a_client() {
             running.get(target).is_problem(502);
         }
     }
+}
+
+#[test]
+fn a_directory_that_was_removed_is_no_health() {
+    let (directory, cache) = directory();
+    cache.set("k", "v").unwrap();
+    let running = Running::start(&cache, Options::default());
+    assert_eq!(running.get("/healthz").status, 200);
+    std::fs::remove_dir_all(directory.path().join("cache")).unwrap();
+    // Nobody is told any more what it held, and not only after so many reads.
+    let noticed = (0..500).any(|_| {
+        sleep(Duration::from_millis(10));
+        running.get("/entries/k").status != 200
+    });
+    assert!(noticed);
+    running.get("/entries/k").is_problem(503);
+    running.get("/healthz").is_problem(503);
 }
 
 #[test]
