@@ -2,6 +2,7 @@
 
 use crate::app::{told_to_stop, App};
 use crate::connection::{self, Refusals};
+use crate::guard;
 use crate::signals;
 use crate::tracked::count;
 use crate::{routes, Error, Options};
@@ -43,7 +44,7 @@ impl Server {
     /// Listens at the options' address, for what the cache holds.
     ///
     /// # Errors
-    /// `InvalidArgument` for an address beyond the machine without a token, and for a wrong URL of Redis; `Listen` where the
+    /// `InvalidArgument` for an address beyond the machine without a token, a host that is none, and a wrong URL of Redis; `Listen` where the
     /// address is taken; `Io`.
     pub fn bind(cache: Cache, mut options: Options) -> Result<Server, Error> {
         let address = options.listen;
@@ -51,6 +52,12 @@ impl Server {
             return Err(Error::InvalidArgument(format!(
                 "{address} can be reached from other machines, so clients must show a token: give one by \
                  --token-file or POLYCACHE_TOKEN, or listen at 127.0.0.1"
+            )));
+        }
+        if let Some(name) = options.hosts.iter().find(|name| !guard::is_host(name)) {
+            return Err(Error::InvalidArgument(format!(
+                "{name:?} is no name that a client can call the server by: write it without a scheme and without a port, as \
+                 in --host cache.example"
             )));
         }
         if let Some(files) = signals::most_files() {
