@@ -44,7 +44,7 @@ impl Server {
     /// Listens at the options' address, for what the cache holds.
     ///
     /// # Errors
-    /// `InvalidArgument` for an address beyond the machine without a token, a host that is none, and a wrong URL of Redis; `Listen` where the
+    /// `InvalidArgument` for an address beyond the machine without a token, a host that is none, an empty prefix, and a wrong URL of Redis; `Listen` where the
     /// address is taken; `Io`.
     pub fn bind(cache: Cache, mut options: Options) -> Result<Server, Error> {
         let address = options.listen;
@@ -59,6 +59,13 @@ impl Server {
                 "{name:?} is no name that a client can call the server by: write it without a scheme and without a port, as \
                  in --host cache.example"
             )));
+        }
+        let prefixes = options.redis.as_ref().map(|redis| &redis.prefixes);
+        if prefixes.into_iter().flatten().any(String::is_empty) {
+            // As of a variable that is not set, where somebody wanted to show less than all.
+            return Err(Error::InvalidArgument(
+                "an empty prefix is that of every key: leave --keys out to show all of them".into(),
+            ));
         }
         if let Some(files) = signals::most_files() {
             let most = files.saturating_sub(OTHER_FILES).max(1);
