@@ -41,6 +41,18 @@ fn strange_paths_are_problems() {
 }
 
 #[test]
+fn namespaces_are_not_nested_without_end() {
+    let (_directory, cache) = directory();
+    let running = Running::start(&cache, Options::default());
+    let deep = |namespaces: usize| format!("/entries/{}k", "a/".repeat(namespaces));
+    running.get(&deep(Limits::NAMESPACES)).is_problem(404);
+    let refused = running.get(&deep(Limits::NAMESPACES + 1)).is_problem(400);
+    assert_eq!(refused["parameter"], "path");
+    // As many as a path may hold.
+    running.get(&deep(4000)).is_problem(400);
+}
+
+#[test]
 fn what_is_too_long_is_refused() {
     let (_directory, cache) = directory();
     let running = Running::start(&cache, Options::default());
