@@ -44,8 +44,8 @@ impl Server {
     /// Listens at the options' address, for what the cache holds.
     ///
     /// # Errors
-    /// `InvalidArgument` for an address beyond the machine without a token, a host that is none, an empty prefix, and a wrong URL of Redis; `Listen` where the
-    /// address is taken; `Io`.
+    /// `InvalidArgument` for an address beyond the machine without a token, a host that is none, an empty prefix, and a wrong
+    /// URL of Redis; `Listen` where the address is taken; `Io`.
     pub fn bind(cache: Cache, mut options: Options) -> Result<Server, Error> {
         let address = options.listen;
         if options.token.is_none() && !address.ip().is_loopback() {

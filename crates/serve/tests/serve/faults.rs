@@ -1,4 +1,4 @@
-//! Redis goes, and comes back.
+//! What is behind the server goes, hangs, or was never right.
 
 use crate::client::Connection;
 use crate::process::until;
