@@ -6,10 +6,12 @@ use crate::routes::index::Page;
 use crate::statistics::Statistics;
 use crate::tracked::Counts;
 use crate::{Error, Options};
+use polycache::bindings::Bindings;
 use polycache::reads::{AsyncCachedReads, CachedReads};
 use polycache::Cache;
 use polycache_http::{Answer, Policy, Problem};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 use tokio::sync::{watch, Notify};
 
 pub(crate) struct App {
@@ -29,7 +31,12 @@ pub(crate) struct App {
     pub stopping: watch::Receiver<bool>,
     /// A connection ended.
     pub closed: Notify,
+    /// When the directory was still the one that was opened.
+    looked: Mutex<Option<Instant>>,
 }
+
+/// How long that is believed.
+const FRESH: Duration = Duration::from_secs(1);
 
 impl App {
     pub fn new(
@@ -64,7 +71,28 @@ impl App {
             counts,
             stopping,
             closed: Notify::new(),
+            looked: Mutex::default(),
         })
+    }
+
+    /// Looks whether a directory without a server is still the one that was opened, once a second. The cache does so too, but
+    /// every so many reads: clients that ask rarely would be told for hours what the directory under its path no longer has.
+    ///
+    /// # Errors
+    /// 503 when it was removed or replaced. Only a new start mends that.
+    pub fn still_stands(&self) -> Result<(), Problem> {
+        if self.is_remote() {
+            return Ok(());
+        }
+        let mut looked = self.looked.lock().unwrap_or_else(PoisonError::into_inner);
+        if looked.is_some_and(|at| at.elapsed() < FRESH) {
+            return Ok(());
+        }
+        // Before a walk it looks, and this one goes nowhere.
+        let page = self.cache.full_keys_page(0, 0, &mut Vec::new());
+        page.map_err(|error| problem_of(&error))?;
+        *looked = Some(Instant::now());
+        Ok(())
     }
 
     /// Whether a read may wait for a server.
@@ -99,6 +127,11 @@ pub(crate) fn problem_of(error: &polycache::Error) -> Problem {
         E::NotEncrypted(_) | E::UnknownEncryptionKey(_) | E::DecryptionFailed(_) => {
             let detail = "The server was not given the key that this entry is encrypted under.";
             Problem::new(StatusCode::FORBIDDEN, detail)
+        }
+        E::Io(_) => {
+            // As of a directory that was replaced: it may pass, or whoever runs the server must do something.
+            report(&error.to_string());
+            unavailable("The server cannot read its cache now; its log says why.")
         }
         _ if error.retryable() => unavailable("The data is not available now; try again."),
         _ => {

@@ -1,6 +1,6 @@
 //! What is looked at before a request is answered, and said with every answer.
 
-use crate::app::App;
+use crate::app::{unavailable, App};
 use crate::tracked::count;
 use crate::Limits;
 use axum::body::Body;
@@ -10,6 +10,7 @@ use axum::response::Response;
 use http::header::{self, HeaderMap, HeaderName, HeaderValue};
 use http::{Method, StatusCode, Uri, Version};
 use polycache_http::{Answer, Problem};
+use std::net::{Ipv4Addr, Ipv6Addr};
 use std::sync::Arc;
 
 /// Paths that need no token: the page holds no data, and those who watch a server ask whether it is there.
@@ -41,8 +42,8 @@ pub(crate) async fn guard(State(app): State<Arc<App>>, request: Request, next: N
             match tokio::time::timeout(app.options.limits.request_time, next.run(request)).await {
                 Ok(response) => response,
                 Err(_) => {
-                    let late = "The answer took too long; try again.";
-                    body(Problem::new(StatusCode::SERVICE_UNAVAILABLE, late).answer(&method))
+                    let late = unavailable("The answer took too long; try again.");
+                    body(late.answer(&method))
                 }
             }
         }
@@ -118,11 +119,8 @@ fn host(app: &App, version: Version, uri: &Uri, fields: &HeaderMap) -> Result<()
         return Ok(());
     }
     let name = name_of(named);
-    let known = ["localhost", "127.0.0.1", "[::1]"];
-    let mut known = known
-        .into_iter()
-        .chain(app.options.hosts.iter().map(String::as_str));
-    if known.any(|one| one.eq_ignore_ascii_case(name)) {
+    let mut known = app.options.hosts.iter().map(String::as_str);
+    if is_loopback(name) || known.any(|one| one.eq_ignore_ascii_case(name)) {
         return Ok(());
     }
     let detail = "This server is not called what the field Host says: ask for localhost or 127.0.0.1, or start it with \
@@ -136,6 +134,26 @@ fn name_of(host: &str) -> &str {
         Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => name,
         _ => host,
     }
+}
+
+/// `localhost`, or an address that no name of another site can stand for. Every one that may be listened at is among them.
+fn is_loopback(name: &str) -> bool {
+    let v6 = name
+        .strip_prefix('[')
+        .and_then(|rest| rest.strip_suffix(']'));
+    match v6 {
+        Some(v6) => v6.parse().is_ok_and(|v6: Ipv6Addr| v6.is_loopback()),
+        None => {
+            name.eq_ignore_ascii_case("localhost")
+                || name.parse().is_ok_and(|v4: Ipv4Addr| v4.is_loopback())
+        }
+    }
+}
+
+/// Whether a field Host can say it: one with a port or nothing at all would be compared with names in vain.
+pub(crate) fn is_host(name: &str) -> bool {
+    let authority = name.parse::<http::uri::Authority>();
+    authority.is_ok_and(|authority| authority.host() == name)
 }
 
 fn token(app: &App, uri: &Uri, fields: &HeaderMap) -> Option<Problem> {
@@ -159,7 +177,51 @@ pub(crate) fn is_shown(app: &App, fields: &HeaderMap) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::name_of;
+    use super::{is_host, is_loopback, name_of};
+
+    #[test]
+    fn addresses_of_loopback_are_this_machine() {
+        for name in [
+            "localhost",
+            "LocalHost",
+            "127.0.0.1",
+            "127.8.9.1",
+            "[::1]",
+            "[0:0::1]",
+        ] {
+            assert!(is_loopback(name), "{name}");
+        }
+        for name in [
+            "",
+            "localhost.",
+            "128.0.0.1",
+            "127.1",
+            "::1",
+            "[::2]",
+            "[127.0.0.1]",
+            "127.0.0.1.example",
+        ] {
+            assert!(!is_loopback(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn hosts_have_no_port() {
+        for name in ["cache", "cache.example", "10.0.0.7", "[fd00::7]"] {
+            assert!(is_host(name), "{name}");
+        }
+        for name in [
+            "",
+            "cache:80",
+            "http://cache",
+            "cache/x",
+            "a@cache",
+            "fd00::7",
+            "a b",
+        ] {
+            assert!(!is_host(name), "{name}");
+        }
+    }
 
     #[test]
     fn names_lose_their_port() {

@@ -7,6 +7,7 @@ mod history;
 mod hub;
 mod id;
 mod listener;
+mod pages;
 mod redis_error;
 mod ring;
 

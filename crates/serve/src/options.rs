@@ -79,6 +79,8 @@ impl Limits {
     pub const HEADER: usize = 32 * 1024;
     /// Fields of a request's header.
     pub const FIELDS: usize = 64;
+    /// Namespaces in a path, one in the other. Thousands would take seconds of a processor's time.
+    pub const NAMESPACES: usize = 64;
 }
 
 impl Default for Limits {

@@ -71,7 +71,8 @@ fn from_hex(digits: &[u8]) -> Option<Vec<u8>> {
         .collect()
 }
 
-fn refused(detail: &str) -> Problem {
+/// 400 for the path.
+pub(crate) fn refused(detail: &str) -> Problem {
     Problem::new(StatusCode::BAD_REQUEST, detail).with("parameter", "path")
 }
 

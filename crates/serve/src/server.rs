@@ -2,6 +2,7 @@
 
 use crate::app::{told_to_stop, App};
 use crate::connection::{self, Refusals};
+use crate::guard;
 use crate::signals;
 use crate::tracked::count;
 use crate::{routes, Error, Options};
@@ -43,8 +44,8 @@ impl Server {
     /// Listens at the options' address, for what the cache holds.
     ///
     /// # Errors
-    /// `InvalidArgument` for an address beyond the machine without a token, and for a wrong URL of Redis; `Listen` where the
-    /// address is taken; `Io`.
+    /// `InvalidArgument` for an address beyond the machine without a token, a host that is none, an empty prefix, and a wrong
+    /// URL of Redis; `Listen` where the address is taken; `Io`.
     pub fn bind(cache: Cache, mut options: Options) -> Result<Server, Error> {
         let address = options.listen;
         if options.token.is_none() && !address.ip().is_loopback() {
@@ -52,6 +53,19 @@ impl Server {
                 "{address} can be reached from other machines, so clients must show a token: give one by \
                  --token-file or POLYCACHE_TOKEN, or listen at 127.0.0.1"
             )));
+        }
+        if let Some(name) = options.hosts.iter().find(|name| !guard::is_host(name)) {
+            return Err(Error::InvalidArgument(format!(
+                "{name:?} is no name that a client can call the server by: write it without a scheme and without a port, as \
+                 in --host cache.example"
+            )));
+        }
+        let prefixes = options.redis.as_ref().map(|redis| &redis.prefixes);
+        if prefixes.into_iter().flatten().any(String::is_empty) {
+            // As of a variable that is not set, where somebody wanted to show less than all.
+            return Err(Error::InvalidArgument(
+                "an empty prefix is that of every key: leave --keys out to show all of them".into(),
+            ));
         }
         if let Some(files) = signals::most_files() {
             let most = files.saturating_sub(OTHER_FILES).max(1);

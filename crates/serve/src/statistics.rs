@@ -2,7 +2,7 @@
 
 mod prometheus;
 
-use crate::app::{blocking, problem_of, App};
+use crate::app::{problem_of, App};
 use polycache::bindings::Bindings;
 use polycache::reads::ReadStats;
 use polycache::{MachineStats, RemoteStats, Stats, Usage};
@@ -12,7 +12,7 @@ use serde_json::{json, Map, Value};
 use std::sync::atomic::Ordering;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use tokio::sync::Mutex;
+use tokio::sync::{oneshot, Mutex};
 
 /// A look walks the index, so clients share one for that long.
 const FRESH: Duration = Duration::from_secs(1);
@@ -49,7 +49,7 @@ impl Statistics {
             return Ok(look.clone());
         }
         let cache = app.cache.clone();
-        let look = blocking(move || {
+        let look = on_a_thread(move || {
             let failed = |error| problem_of(&error);
             let listeners = cache.listeners().map_err(failed)?;
             Ok(Arc::new(Look {
@@ -72,7 +72,7 @@ impl Statistics {
             }
         }
         let cache = app.cache.clone();
-        let usage = blocking(move || {
+        let usage = on_a_thread(move || {
             cache
                 .usage(MOST_NAMESPACES)
                 .map_err(|error| problem_of(&error))
@@ -102,6 +102,21 @@ impl Statistics {
     pub async fn prometheus(&self, app: &Arc<App>) -> Result<String, Problem> {
         let look = self.look(app).await?;
         Ok(prometheus::text(app, &look))
+    }
+}
+
+/// Looks on a thread of its own: those for what blocks may all wait for a Redis that hangs, and that is when people look. There
+/// are two at most, because clients share a look.
+async fn on_a_thread<T: Send + 'static>(
+    look: impl FnOnce() -> Result<T, Problem> + Send + 'static,
+) -> Result<T, Problem> {
+    let (said, heard) = oneshot::channel();
+    let thread = std::thread::Builder::new().name("polycache-look".into());
+    let started = thread.spawn(move || drop(said.send(look())));
+    match (started, heard.await) {
+        (Ok(_), Ok(look)) => look,
+        // No thread could be had, or it panicked and has printed why.
+        _ => Err(Problem::internal()),
     }
 }
 

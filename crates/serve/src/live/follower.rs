@@ -4,6 +4,7 @@ use super::facts::{Entry, Facts};
 use super::gap;
 use super::history::History;
 use super::hub::Followers;
+use super::pages::{self, Pages};
 use super::redis_error::problem_of;
 use super::ring::{Event, Ring};
 use super::Id;
@@ -15,7 +16,7 @@ use redis::{
 };
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
-use tokio::sync::watch;
+use tokio::sync::{watch, Semaphore};
 use tokio::task::AbortHandle;
 use tokio::time::{sleep, timeout};
 
@@ -23,8 +24,10 @@ use tokio::time::{sleep, timeout};
 const MOST_EVENTS: usize = 1024;
 /// The same in bytes.
 const MOST_BYTES: usize = 4 << 20;
-/// Entries of one reply.
-const PAGE: usize = 100;
+/// Entries of a stream that is followed from now on that are remembered, to know it again.
+const REMEMBERED: usize = 100;
+/// Pages that are read at once: one whose entries are larger than those before is only cut when it is there.
+const MOST_PAGES: usize = 4;
 /// How long Redis waits for an entry before it says that there is none.
 const BLOCK: Duration = Duration::from_secs(2);
 /// How long a connection may take to be made, or an answer to come.
@@ -37,6 +40,7 @@ pub(super) struct Connections {
     client: Client,
     /// For short questions; lost ones are made anew.
     shared: tokio::sync::Mutex<Option<MultiplexedConnection>>,
+    pages: Semaphore,
 }
 
 impl Connections {
@@ -44,6 +48,7 @@ impl Connections {
         Connections {
             client,
             shared: tokio::sync::Mutex::default(),
+            pages: Semaphore::new(MOST_PAGES),
         }
     }
 
@@ -83,32 +88,56 @@ impl Connections {
         }
     }
 
-    /// The last entries, `PAGE` at most, the oldest first; none where the server's user may not ask.
-    async fn last(&self, key: &[u8]) -> RedisResult<Vec<Entry>> {
-        let mut command = cmd("XREVRANGE");
-        command.arg(key).arg("+").arg("-").arg("COUNT").arg(PAGE);
-        match self.ask::<Vec<Entry>>(&command).await {
-            Ok(mut entries) => {
-                entries.reverse();
-                Ok(entries)
-            }
-            Err(error) if error.code() == Some("NOPERM") => Ok(Vec::new()),
-            Err(error) => Err(error),
+    /// What is remembered of a stream: its last entries, of large ones fewer; none where the server's user may not ask.
+    async fn history(&self, key: &[u8], facts: &Facts) -> RedisResult<History> {
+        let mut pages = Pages::of(facts);
+        let (mut end, mut left, mut bytes) = ("+".to_owned(), REMEMBERED, 0);
+        let mut history = History::new(facts);
+        while left > 0 && bytes < MOST_BYTES {
+            let asked = pages.count().min(left);
+            let mut command = cmd("XREVRANGE");
+            command.arg(key).arg(&end).arg("-").arg("COUNT").arg(asked);
+            let page = self.page(&command).await;
+            let entries = match page {
+                Ok(entries) => entries,
+                Err(error) if error.code() == Some("NOPERM") => break,
+                Err(error) => return Err(error),
+            };
+            entries.iter().for_each(|entry| history.had(entry));
+            let Some((id, _)) = entries.last().filter(|_| entries.len() == asked) else {
+                break;
+            };
+            end = format!("({id}");
+            left -= asked;
+            bytes += entries.iter().map(pages::size).sum::<usize>();
+            pages.learn(&entries);
         }
+        Ok(history)
     }
 
-    /// Entries after an id, the oldest first, `PAGE` at most; and whether there may be more.
-    pub async fn after(&self, key: &[u8], id: Id) -> RedisResult<(Vec<Entry>, bool)> {
+    /// A page of the entries after an id, the oldest first; and whether there may be more.
+    pub async fn after(
+        &self,
+        key: &[u8],
+        id: Id,
+        pages: &mut Pages,
+    ) -> RedisResult<(Vec<Entry>, bool)> {
         let mut command = cmd("XRANGE");
         command
             .arg(key)
             .arg(format!("({id}"))
             .arg("+")
             .arg("COUNT")
-            .arg(PAGE);
-        let entries: Vec<Entry> = self.ask(&command).await?;
-        let is_full = entries.len() == PAGE;
-        Ok((entries, is_full))
+            .arg(pages.count());
+        let mut entries = self.page(&command).await?;
+        let is_more = pages.cut(&mut entries);
+        Ok((entries, is_more))
+    }
+
+    async fn page(&self, command: &Cmd) -> RedisResult<Vec<Entry>> {
+        // It is never closed.
+        let _one = self.pages.acquire().await;
+        self.ask(command).await
     }
 }
 
@@ -176,6 +205,7 @@ impl Follower {
             follower: Arc::downgrade(&follower),
             last: Id::FIRST,
             history: History::default(),
+            pages: Pages::default(),
         };
         let task = tokio::spawn(following.run());
         *follower.task.lock().unwrap_or_else(PoisonError::into_inner) = Some(task.abort_handle());
@@ -255,6 +285,7 @@ struct Following {
     /// The last entry that was heard of.
     last: Id,
     history: History,
+    pages: Pages,
 }
 
 impl Following {
@@ -279,8 +310,8 @@ impl Following {
     async fn begin(&mut self) -> RedisResult<()> {
         if let Some(facts) = self.connections.facts(&self.key).await? {
             self.last = facts.end;
-            let last = self.connections.last(&self.key).await?;
-            self.history = History::new(&facts, &last);
+            self.pages = Pages::of(&facts);
+            self.history = self.connections.history(&self.key, &facts).await?;
         }
         Ok(())
     }
@@ -310,7 +341,7 @@ impl Following {
             .await?;
         loop {
             let mut command = cmd("XREAD");
-            command.arg("COUNT").arg(PAGE);
+            command.arg("COUNT").arg(self.pages.count());
             command.arg("BLOCK").arg(BLOCK.as_millis() as u64);
             command
                 .arg("STREAMS")
@@ -333,6 +364,7 @@ impl Following {
         let Some(follower) = self.follower.upgrade() else {
             return;
         };
+        self.pages.learn(&entries);
         for entry in entries {
             let Some(id) = Id::parse(&entry.0) else {
                 continue;

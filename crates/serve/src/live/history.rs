@@ -19,14 +19,21 @@ pub(super) struct History {
 }
 
 impl History {
-    /// Of a stream as it is; the last entries in their order.
-    pub fn new(facts: &Facts, last: &[Entry]) -> History {
-        let mut history = History {
+    /// Of a stream as it is.
+    pub fn new(facts: &Facts) -> History {
+        History {
             first: facts.first.as_ref().and_then(mark),
             last: VecDeque::new(),
-        };
-        last.iter().for_each(|entry| history.heard(entry));
-        history
+        }
+    }
+
+    /// The entry before all those that are remembered.
+    pub fn had(&mut self, entry: &Entry) {
+        if self.last.len() < MOST {
+            if let Some(mark) = mark(entry) {
+                self.last.push_front(mark);
+            }
+        }
     }
 
     pub fn heard(&mut self, entry: &Entry) {
@@ -100,8 +107,10 @@ mod tests {
             2000,
             Some(2000),
         );
-        let last: Vec<Entry> = (1901..=2000).map(|n| entry(n, "a")).collect();
-        let mut history = History::new(&all, &last);
+        let mut history = History::new(&all);
+        (1901..=2000)
+            .rev()
+            .for_each(|n| history.had(&entry(n, "a")));
         (2001..=2010).for_each(|n| history.heard(&entry(n, "a")));
         history
     }

@@ -3,6 +3,7 @@
 use super::facts::Entry;
 use super::follower::{event, Follower};
 use super::gap;
+use super::pages::Pages;
 use super::redis_error::problem_of;
 use super::Id;
 use crate::app::told_to_stop;
@@ -26,6 +27,7 @@ pub(crate) struct Listener {
     /// A page of what it missed, and whether there is another one.
     missed: VecDeque<Entry>,
     is_behind: bool,
+    pages: Pages,
     /// The last entry that it was sent of what it missed.
     sent: Id,
     /// That it cannot hear all that came after the entry it had.
@@ -54,11 +56,11 @@ impl Listener {
     ) -> Result<Listener, Problem> {
         // Before what was missed is read, so that nothing is between.
         let (next, era, newest) = follower.now();
-        let (after, gap) = match after {
-            None => (None, None),
+        let (after, gap, pages) = match after {
+            None => (None, None, Pages::default()),
             Some(id) => {
-                let (id, gap) = go_on(&follower, id).await?;
-                (Some(id), gap)
+                let (id, gap, pages) = go_on(&follower, id).await?;
+                (Some(id), gap, pages)
             }
         };
         let mut listener = Listener {
@@ -67,6 +69,7 @@ impl Listener {
             _one: one,
             missed: VecDeque::new(),
             is_behind: after.is_some(),
+            pages,
             sent: after.unwrap_or(Id::FIRST),
             gap,
             era,
@@ -81,10 +84,10 @@ impl Listener {
     async fn page(&mut self) -> Result<(), Problem> {
         if self.is_behind {
             let (connections, key) = (&self.follower.connections, self.follower.key());
-            let page = connections.after(key, self.sent).await;
-            let (entries, is_full) = page.map_err(|error| problem_of(&error))?;
+            let page = connections.after(key, self.sent, &mut self.pages).await;
+            let (entries, is_more) = page.map_err(|error| problem_of(&error))?;
             self.missed = entries.into();
-            self.is_behind = is_full;
+            self.is_behind = is_more;
             if let Some(last) = self.missed.back().and_then(|(id, _)| Id::parse(id)) {
                 self.sent = last;
             }
@@ -162,26 +165,28 @@ impl Listener {
     }
 }
 
-/// After which entry a client goes on that had one, and what it is told if it cannot hear all that came since.
-async fn go_on(follower: &Follower, had: Id) -> Result<(Id, Option<Bytes>), Problem> {
+/// After which entry a client goes on that had one, what it is told if it cannot hear all that came since, and how much of
+/// the stream is read at once.
+async fn go_on(follower: &Follower, had: Id) -> Result<(Id, Option<Bytes>, Pages), Problem> {
     let facts = follower.connections.facts(follower.key()).await;
     let facts = facts.map_err(|error| problem_of(&error))?;
     let Some(facts) = facts else {
         // All that comes is of another stream.
-        return Ok((Id::FIRST, None));
+        return Ok((Id::FIRST, None, Pages::default()));
     };
+    let pages = Pages::of(&facts);
     if had > facts.end {
         return Ok(match follower.before(had) {
-            Some(id) => (id, None),
+            Some(id) => (id, None, pages),
             // The stream lost entries, or is another one. Clients that come back are told so, and are not sent all of it again.
-            None => (facts.end, Some(gap::lost(had, facts.end))),
+            None => (facts.end, Some(gap::lost(had, facts.end)), pages),
         });
     }
     // Who had none is told all that is there.
     let first = facts
         .removed_before()
         .filter(|first| had < *first && had > Id::FIRST);
-    Ok((had, first.map(|first| gap::trimmed(had, first))))
+    Ok((had, first.map(|first| gap::trimmed(had, first)), pages))
 }
 
 /// The time after which a browser connects again, in milliseconds: another one for each, so that those that a stream's end

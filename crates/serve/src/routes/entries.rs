@@ -3,6 +3,7 @@
 use crate::app::{answered, blocking, problem_of, unavailable, App};
 use crate::kept::KeptEntry;
 use crate::path;
+use crate::Limits;
 use axum::extract::{Request, State};
 use axum::response::Response;
 use bytes::Bytes;
@@ -34,6 +35,7 @@ pub(super) async fn get(State(app): State<Arc<App>>, request: Request) -> Respon
 async fn find(app: &Arc<App>, request: &Parts) -> Result<Arc<KeptEntry>, Problem> {
     let path = request.uri.path();
     let path = path.strip_prefix(ROUTE).unwrap_or(path);
+    app.still_stands()?;
     let kept = app.kept.entries.get(path);
     // A directory is looked into at once; a server may let a caller wait.
     if let (Some(kept), false) = (&kept, app.is_remote()) {
@@ -63,6 +65,13 @@ fn load(app: &App, path: Box<str>) -> Result<Arc<KeptEntry>, Problem> {
         None => (None, &*path),
         Some((namespaces, key)) => (Some(namespaces), key),
     };
+    let nested = namespaces.map_or(0, |parts| parts.split('/').count());
+    if nested > Limits::NAMESPACES {
+        let most = Limits::NAMESPACES;
+        return Err(path::refused(&format!(
+            "The path names {nested} namespaces, one in the other; {most} are taken. The server's -n names further ones."
+        )));
+    }
     let mut cache = app.cache.clone();
     for part in namespaces.into_iter().flat_map(|parts| parts.split('/')) {
         let part = path::text(part)?;

@@ -10,13 +10,17 @@ use polycache_http::{Policy, Problem, Representation};
 use serde_json::json;
 use std::sync::Arc;
 
-/// 200 while it can serve, whatever the remote tier does; 503 when it stops. Who shows the token is told more.
+/// 200 while it can serve, whatever the remote tier does; 503 when it stops, and when its directory was removed or replaced,
+/// which only a new start mends. Who shows the token is told more.
 pub(super) async fn get(State(app): State<Arc<App>>, request: Request) -> Response {
     let (request, _) = request.into_parts();
     let method = &request.method;
     if *app.stopping.borrow() || app.cache.is_closed() {
         let detail = "The server is stopping.";
         let problem = Problem::new(StatusCode::SERVICE_UNAVAILABLE, detail);
+        return answered(Err(problem), method);
+    }
+    if let Err(problem) = app.still_stands() {
         return answered(Err(problem), method);
     }
     let mut document = json!({"status": "ok"});

@@ -290,6 +290,34 @@ fn a_slow_reader_is_dropped_and_the_others_are_not() {
 }
 
 #[test]
+fn large_entries_are_not_read_before_their_client_reads() {
+    let Some((redis, _cache, running)) = over_redis(Options::default()) else {
+        return;
+    };
+    let large = "x".repeat(1 << 20);
+    for n in 1..=60 {
+        add(&redis, &format!("XADD s {n}-0 f {large}"));
+    }
+    let sent = || -> u64 {
+        let stats = redis.ask::<String>("INFO stats").unwrap();
+        let bytes = stats
+            .lines()
+            .find_map(|line| line.strip_prefix("total_net_output_bytes:"));
+        bytes.expect("it counts them").parse().unwrap()
+    };
+    let before = sent();
+    let mut events = Events::of(&running, "/streams/s/live", &["last-event-id: 0-0"]);
+    // Both ends of the stream, what is remembered of it, and a page or two.
+    let read = sent() - before;
+    assert!(read < 30 << 20, "{read} bytes");
+    for n in 1..=60 {
+        assert_eq!(events.id(), format!("{n}-0"));
+    }
+    add(&redis, "XADD s 61-0 f v");
+    assert_eq!(events.id(), "61-0");
+}
+
+#[test]
 fn listeners_and_streams_are_bounded() {
     let limits = Limits {
         listeners: 2,

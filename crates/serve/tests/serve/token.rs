@@ -1,7 +1,7 @@
 //! Who may ask.
 
 use crate::running::{directory, Running};
-use polycache_serve::{Error, Options, Server, Token};
+use polycache_serve::{Error, Options, Redis, Server, Token};
 use std::io::Write;
 
 const SECRET: &str = "0123456789abcdef-secret";
@@ -66,6 +66,26 @@ fn data_is_for_those_who_show_it() {
         "GET /stats HTTP/1.1\r\nhost: cache.example\r\n{right}\r\n\r\n"
     ));
     assert_eq!(connection.answer("GET").unwrap().status, 200);
+}
+
+#[test]
+fn a_prefix_that_every_key_has_is_refused() {
+    let (_directory, cache) = directory();
+    let redis = Redis {
+        url: "redis://127.0.0.1:1".into(),
+        prefixes: vec!["shop:".into(), String::new()],
+        scripts: false,
+    };
+    let options = Options {
+        listen: "127.0.0.1:0".parse().unwrap(),
+        redis: Some(redis),
+        ..Options::default()
+    };
+    let refused = Server::bind(cache.clone(), options);
+    let Err(Error::InvalidArgument(why)) = refused else {
+        panic!("it was taken");
+    };
+    assert!(why.contains("--keys"), "{why}");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Requests that nobody means well with.
 
 use crate::running::{directory, Running};
-use polycache_serve::{Limits, Options};
+use polycache_serve::{Error, Limits, Options, Server};
 
 #[test]
 fn strange_paths_are_problems() {
@@ -38,6 +38,18 @@ fn strange_paths_are_problems() {
     ] {
         running.get(target).is_problem(404);
     }
+}
+
+#[test]
+fn namespaces_are_not_nested_without_end() {
+    let (_directory, cache) = directory();
+    let running = Running::start(&cache, Options::default());
+    let deep = |namespaces: usize| format!("/entries/{}k", "a/".repeat(namespaces));
+    running.get(&deep(Limits::NAMESPACES)).is_problem(404);
+    let refused = running.get(&deep(Limits::NAMESPACES + 1)).is_problem(400);
+    assert_eq!(refused["parameter"], "path");
+    // As many as a path may hold.
+    running.get(&deep(4000)).is_problem(400);
 }
 
 #[test]
@@ -95,6 +107,9 @@ fn hosts_of_others_are_refused() {
         ("GET / HTTP/1.1\r\nhost: LOCALHOST:8080\r\n\r\n", 200),
         ("GET / HTTP/1.1\r\nhost: [::1]:80\r\n\r\n", 200),
         ("GET / HTTP/1.1\r\nhost: cache.example:80\r\n\r\n", 200),
+        // It may be listened at, too.
+        ("GET / HTTP/1.1\r\nhost: 127.0.0.2:8080\r\n\r\n", 200),
+        ("GET / HTTP/1.1\r\nhost: 10.0.0.1\r\n\r\n", 421),
         ("GET / HTTP/1.0\r\n\r\n", 200),
         (
             "GET http://localhost/ HTTP/1.1\r\nhost: localhost\r\n\r\n",
@@ -124,5 +139,21 @@ fn hosts_of_others_are_refused() {
         ("nonsense\r\n\r\n", 400),
     ] {
         assert_eq!(status(request), expected, "{request:?}");
+    }
+}
+
+#[test]
+fn a_host_that_no_request_can_have_is_refused() {
+    let (_directory, cache) = directory();
+    for host in ["", "cache.example:8080", "http://cache.example"] {
+        let options = Options {
+            listen: "127.0.0.1:0".parse().unwrap(),
+            hosts: vec![host.to_owned()],
+            ..Options::default()
+        };
+        let Err(Error::InvalidArgument(why)) = Server::bind(cache.clone(), options) else {
+            panic!("{host:?} was taken");
+        };
+        assert!(why.contains("--host"), "{why}");
     }
 }
