@@ -1,5 +1,6 @@
 /** Answers to requests, of what is stored. */
 import { answer } from './answer.ts'
+import { withCacheStatus } from './cache-status.ts'
 import { directivesOf } from './directives.ts'
 import { Fields } from './fields.ts'
 import { type Policy, policyOf, type RespondOptions } from './policy.ts'
@@ -107,12 +108,8 @@ export function answersOf(
     })
   }
 
-  const tell = (response: Response, status: string) => {
-    if (!cacheStatus) return response
-    const told = new Response(response.body, response)
-    told.headers.append('cache-status', `polycache; ${status}`)
-    return told
-  }
+  const tell = (response: Response, status: string) =>
+    cacheStatus ? withCacheStatus(response, status) : response
   return Object.assign(handOut, { tell })
 }
 

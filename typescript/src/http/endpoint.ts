@@ -10,7 +10,7 @@ import {
   replyWith,
 } from './fastify.ts'
 import { joinedVary } from './fields-before.ts'
-import { answerNode, type NodeRequest, type NodeResponse, write } from './node.ts'
+import { answerNode, type NodeRequest, type NodeResponse, writeLate } from './node.ts'
 import { policyOf, type RespondOptions } from './policy.ts'
 import { HttpProblem, problemAnswer, problemOf } from './problem.ts'
 import type { Representation } from './representation.ts'
@@ -139,7 +139,7 @@ export function endpoint(source: Source, options: EndpointOptions = {}): Endpoin
       }
       return made instanceof Promise ? made.then(join) : join(made)
     },
-    node: (request, response) => node(request, request.params, (made) => write(response, made)),
+    node: (request, response) => node(request, request.params, (made) => writeLate(response, made)),
     fastify(request, reply) {
       const deliver = (made: Answer) => replyWith(request, reply, made)
       return node(request.raw, request.params, deliver, asGet(request.raw))
@@ -154,7 +154,7 @@ export function endpoint(source: Source, options: EndpointOptions = {}): Endpoin
         raw.setHeader(name, before === undefined ? value : joinedVary(before, String(value)))
       }
       reply.hijack()
-      return node(request.raw, request.params, (made) => write(raw, made))
+      return node(request.raw, request.params, (made) => writeLate(raw, made))
     },
   }
 }

@@ -10,13 +10,21 @@ export class Envelope {
   readonly plain: Frame
   readonly #head: Uint8Array
   readonly #value: Uint8Array
+  readonly #grown: () => void
   #gzip: GzipFrame | Promise<GzipFrame> | undefined
 
-  constructor(name: string, value: Uint8Array) {
+  /** @param grown told when it holds more than at first */
+  constructor(name: string, value: Uint8Array, grown: () => void) {
     this.name = name
     this.#head = Buffer.from(`{${JSON.stringify(name)}:`)
     this.#value = value
+    this.#grown = grown
     this.plain = new Frame([this.#head, value])
+  }
+
+  /** Number of bytes that it holds beside the value's own. */
+  get held(): number {
+    return this.plain.held + (this.#gzip instanceof GzipFrame ? this.#gzip.held : 0)
   }
 
   /** The beginning in gzip: at once if it was made before. Callers that ask meanwhile share the work. */
@@ -27,6 +35,7 @@ export class Envelope {
       making.then(
         (made) => {
           this.#gzip = made
+          this.#grown()
         },
         // The next caller tries again.
         () => {

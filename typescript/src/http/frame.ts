@@ -23,6 +23,11 @@ export class Frame {
     return this.#fixed
   }
 
+  /** Number of bytes that it holds, with the room behind. */
+  get held(): number {
+    return this.#memory.length
+  }
+
   /** The bytes before what differs; they never change. */
   get fixed(): Uint8Array {
     return this.#memory.subarray(0, this.#fixed)

@@ -37,6 +37,11 @@ export class GzipFrame {
     })
   }
 
+  /** Number of bytes that it holds. */
+  get held(): number {
+    return this.#frame.held
+  }
+
   /** The document with this text after the value. */
   with(tail: string): Pieces {
     const text = Buffer.from(tail)

@@ -20,6 +20,8 @@ export interface NextStore {
 
 /** Options of `nextCacheHandler`. */
 export interface NextCacheHandlerOptions {
+  /** Told of errors of the cache for which Next is told that there is no entry. Default: `console.error`. */
+  readonly onError?: (error: unknown) => void
   /** Milliseconds since 1970, for tests. Default: the system's clock. */
   readonly clock?: () => number
 }
@@ -54,7 +56,7 @@ export interface NextEntry {
 
 /** The methods that Next calls. */
 export interface NextCacheHandler {
-  /** The entry of a key, or null; also where a tag of it was revalidated since. */
+  /** The entry of a key, or null; also where a tag of it was revalidated since, and where the cache fails. */
   get(key: string, context?: NextGetContext): Promise<NextEntry | null>
   /** Stores what Next has made; null for a page that is not found. */
   set(key: string, value: NextValue | null, context?: NextSetContext): Promise<void>
@@ -72,7 +74,7 @@ interface Stored {
   readonly cacheControl?: NextCacheControl
 }
 
-const OPTIONS: ReadonlySet<string> = new Set<keyof NextCacheHandlerOptions>(['clock'])
+const OPTIONS: ReadonlySet<string> = new Set<keyof NextCacheHandlerOptions>(['onError', 'clock'])
 /** Where Next has the tags of a page or route. */
 const TAGS_FIELD = 'x-next-cache-tags'
 const TAGS = 'tags'
@@ -98,7 +100,8 @@ export function nextCacheHandler(
 ) => NextCacheHandler {
   checkNames(options, OPTIONS)
   if (typeof cache?.getOrSet !== 'function') throw new InvalidArgument('it takes a cache')
-  const { clock = Date.now } = options
+  const { onError = console.error, clock = Date.now } = options
+  if (typeof onError !== 'function') throw new InvalidArgument('onError is a function')
   const fresh = () => ({ since: clock(), times: [] })
   const tagsNow = () => cache.getOrSet<Tags>(TAGS, fresh, { ttl: null })
 
@@ -106,6 +109,17 @@ export function nextCacheHandler(
     readonly #begun = new Begun()
 
     async get(key: string, context: NextGetContext = {}): Promise<NextEntry | null> {
+      try {
+        return await this.#get(key, context)
+      } catch (error) {
+        // Next would answer 500. What is not there it makes anew, and of a `set` that fails it warns.
+        onError(error)
+        this.#begun.note(key, clock())
+        return null
+      }
+    }
+
+    async #get(key: string, context: NextGetContext): Promise<NextEntry | null> {
       const found = await cache.get(ENTRY + key)
       // There has to be a time since which revalidations are known before an entry is made.
       const known = await tagsNow()

@@ -13,6 +13,7 @@ export interface NodeRequest {
 
 /** What is asked of a response; `ServerResponse` of node:http and Express' response have it. */
 export interface NodeResponse extends Before {
+  readonly headersSent: boolean
   writeHead(status: number, headers: string[]): unknown
   write(chunk: Uint8Array): unknown
   end(chunk?: Uint8Array | string): unknown
@@ -31,7 +32,7 @@ export function send(
   options?: RespondOptions,
 ): undefined | Promise<void> {
   const made = answerNode(request, subject, policyOf(options))
-  if (made instanceof Promise) return made.then((later) => write(response, later))
+  if (made instanceof Promise) return made.then((later) => writeLate(response, later))
   write(response, made)
 }
 
@@ -59,4 +60,12 @@ export function write(response: NodeResponse, { status, fields, body, length }: 
     response.end(body.tail)
     response.uncork()
   } else response.end(body)
+}
+
+/**
+ * Writes an answer that was waited for, unless somebody else has answered meanwhile, as a middleware that limits the time does:
+ * node:http would throw, and an error of a promise that no server waits for ends the process.
+ */
+export function writeLate(response: NodeResponse, answer: Answer): void {
+  if (!response.headersSent) write(response, answer)
 }

@@ -8,6 +8,7 @@ import { isCompressed } from './compressed-types.ts'
 import { isEntityTag } from './entity-tag.ts'
 import { Envelope } from './envelope.ts'
 import { jsonOfFields } from './fields-json.ts'
+import { grown } from './growth.ts'
 import { checkedValue, type Policy, type RespondOptions } from './policy.ts'
 import { type Answers, Variant } from './variant.ts'
 import { type RequestLike, respondWith } from './web.ts'
@@ -81,12 +82,12 @@ export class Representation implements Selectable {
     return this.#identity.bytes.length
   }
 
-  /** Number of bytes that it holds, with the variants that were made. */
+  /** Number of bytes that it holds, with the variants that were made and what documents around it have in common. */
   get held(): number {
     const made = [...this.#variants.values()]
     return made.reduce(
       (sum, one) => sum + (one instanceof Variant ? one.bytes.length : 0),
-      this.size,
+      this.size + (this.#envelope?.held ?? 0),
     )
   }
 
@@ -131,7 +132,8 @@ export class Representation implements Selectable {
     if (this.#envelope?.name !== name) {
       if (!JSON_TYPE.test(this.contentType))
         throw new InvalidArgument(`only JSON has fields around it, and this is ${this.contentType}`)
-      this.#envelope = new Envelope(name, this.bytes)
+      this.#envelope = new Envelope(name, this.bytes, () => grown(this))
+      grown(this)
     }
     if (Object.hasOwn(fields, name))
       throw new InvalidArgument(`${name} is the name of the value; a field needs another one`)
@@ -178,6 +180,7 @@ export class Representation implements Selectable {
     const making = compress(this.bytes, coding).then((bytes) => {
       const variant = new Variant(bytes, coding, this.contentType)
       this.#variants.set(coding, variant)
+      grown(this)
       return variant
     })
     // The next caller tries again.

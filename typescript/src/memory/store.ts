@@ -68,6 +68,13 @@ export class Store<K, V> {
     return slot
   }
 
+  /** Counts what an entry has come to weigh, no more than the bound. Where that is too much, others leave, or it does. */
+  reweigh(slot: number, weight: number): void {
+    this.weight += weight - this.slots.weights[slot]
+    this.slots.weights[slot] = weight
+    while (this.weight > this.bounds.maxBytes) this.evict()
+  }
+
   /** Tells the policy that an entry was used. */
   visit(slot: number): void {
     const { state } = this.slots

@@ -160,7 +160,7 @@ class Reads {
       ? landed.representation(this.#opened.memory.isolation === 'none')
       : new Representation(representedJson(out.subarray(0, length), landed))
     out = settled(out)
-    if (length >= 0) this.#kept.put(call, representation, representation.size)
+    if (length >= 0) this.#kept.put(call, representation, representation.held)
     return representation
   }
 

@@ -1,3 +1,5 @@
+import { whenGrown } from '../http/growth.ts'
+import { Representation } from '../http/representation.ts'
 import type { ResolvedMemory } from '../memory/options.ts'
 import { TierSlots } from '../memory/over-tier.ts'
 import { VISITED } from '../memory/slots.ts'
@@ -61,24 +63,40 @@ export class KeptReplies {
 
   /** Keeps what the native part found last, as `isolate` gave it. */
   put(call: string, kept: unknown, bytes: number): void {
-    const weight = bytes + 2 * call.length + OVERHEAD
+    const weight = weigh(call, bytes)
     const found = this.#byCall.get(call)
     if (weight > this.#options.bounds.maxBytes) {
-      if (found !== undefined) {
-        this.#byCall.delete(call)
-        this.#store.remove(found)
-      }
+      if (found !== undefined) this.#remove(call, found)
       return
     }
+    if (kept instanceof Representation) whenGrown(kept, () => this.#grown(call, kept))
     const slot = this.#store.put(found, call, kept, weight, 0)
     this.#byCall.set(call, slot)
     this.#calls.readKeep(this.#reads, slot)
+  }
+
+  /** What is made of a representation that is kept counts, too. */
+  #grown(call: string, representation: Representation): void {
+    const slot = this.#byCall.get(call)
+    if (slot === undefined || this.#slots.values[slot] !== representation) return
+    const weight = weigh(call, representation.held)
+    if (weight > this.#options.bounds.maxBytes) this.#remove(call, slot)
+    else this.#store.reweigh(slot, weight)
+  }
+
+  #remove(call: string, slot: number): void {
+    this.#byCall.delete(call)
+    this.#store.remove(slot)
   }
 
   clear(): void {
     this.#byCall.clear()
     this.#store.clear()
   }
+}
+
+function weigh(call: string, bytes: number): number {
+  return bytes + 2 * call.length + OVERHEAD
 }
 
 /** What a caller gets of what `isolate` gave. */

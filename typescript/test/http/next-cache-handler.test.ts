@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { type NextCacheHandler, nextCacheHandler } from '../../src/http/index.ts'
 import { Begun } from '../../src/http/next-begun.ts'
 import type { NextValue } from '../../src/http/next-values.ts'
-import { Cache, InvalidArgument } from '../../src/index.ts'
+import { Cache, Closed, InvalidArgument } from '../../src/index.ts'
 
 const PAGE = {
   kind: 'APP_PAGE',
@@ -219,6 +219,19 @@ describe.each(['memory', 'directory'])('in a cache in %s', (tier) => {
     await one.set('/t', tagged, CONTROL)
     expect((await other.get('/t'))?.value).toEqual(tagged)
   })
+})
+
+test('where the cache fails, Next makes the page, and the program is told', async () => {
+  const errors: unknown[] = []
+  const cache = new Cache()
+  const Handler = nextCacheHandler(cache, { onError: (error) => errors.push(error) })
+  const handler = new Handler()
+  await handler.set('/a', ROUTE, CONTROL)
+  await cache.close()
+  expect(await handler.get('/a')).toBeNull()
+  expect(errors).toEqual([expect.any(Closed)])
+  // A revalidation that did not happen must not look like one that did.
+  await expect(handler.revalidateTag('posts')).rejects.toThrow(Closed)
 })
 
 test('refuses what is no cache, and unknown options', () => {

@@ -1,5 +1,6 @@
 /** One endpoint in every framework, over real connections: whatever the framework, HTTP is the same. */
 import * as zlib from 'node:zlib'
+import fastify from 'fastify'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import {
   CODINGS,
@@ -7,10 +8,12 @@ import {
   endpoint,
   HttpProblem,
   Representation,
+  send,
   streamRange,
 } from '../../src/http/index.ts'
 import { dial, exchange, parsed, sendRaw } from '../support/http-exchange.ts'
 import { type Listening, SERVERS } from '../support/http-servers.ts'
+import { withServer } from '../support/node-server.ts'
 
 const DECODE: Record<Coding, (bytes: Buffer) => Buffer> = {
   gzip: zlib.gunzipSync,
@@ -254,4 +257,42 @@ describe.each(Object.keys(SERVERS))('%s', (name) => {
       expect((await ask('/')).fields['x-hook']).toEqual(['ran'])
     })
   }
+})
+
+test('an answer that a time limit gave meanwhile stands, and ends no process', async () => {
+  const errors: unknown[] = []
+  let give = (_: Representation) => {}
+  const slow = endpoint(() => new Promise<Representation>((resolve) => (give = resolve)), {
+    onError: (one) => errors.push(one),
+  })
+  let settled: unknown
+  await withServer(
+    (request, response) => {
+      // Compressing takes until later, too.
+      const own = new Representation(Buffer.from(VALUE))
+      settled =
+        request.url === '/send' ? send(request, response, own) : slow.node(request, response)
+      response.writeHead(503).end('late')
+      give(value)
+    },
+    async (port) => {
+      for (const path of ['/', '/send']) {
+        const { status, body } = await exchange(port, `GET ${path}`, ['Accept-Encoding: gzip'])
+        expect([status, body.toString()]).toEqual([503, 'late'])
+        expect(settled).toBeInstanceOf(Promise)
+        await settled
+      }
+    },
+  )
+  const app = fastify()
+  app.get('/', (request, reply) => {
+    settled = slow.fastifyRaw(request, reply)
+    reply.raw.writeHead(503).end('late')
+    give(value)
+  })
+  const { port } = new URL(await app.listen({ port: 0, host: '127.0.0.1' }))
+  expect((await exchange(Number(port), 'GET /')).status).toBe(503)
+  await settled
+  await app.close()
+  expect(errors).toEqual([])
 })

@@ -1,4 +1,6 @@
+import { randomBytes } from 'node:crypto'
 import { expect, it } from 'vitest'
+import { CODINGS, Representation } from '../../src/http/index.ts'
 import { resolveTier } from '../../src/memory/options.ts'
 import { handedOut, KeptReplies } from '../../src/reads/kept.ts'
 import { pack } from '../../src/reads/packed.ts'
@@ -44,4 +46,37 @@ it('lets a large buffer go', () => {
   const [small, large] = [room(), room(1024 * 1024 + 1)]
   expect(settled(small)).toBe(small)
   expect(settled(large).length).toBe(small.length)
+})
+
+it('counts what is made of representations that it keeps', async () => {
+  const calls = { readStands: () => true, readKeep: () => {} }
+  const memory = resolveTier({ isolation: 'freeze', maxBytes: 100_000 })
+  const replies = new KeptReplies(calls as unknown as RemoteOperations, 0, memory)
+  const ask = new Request('http://test.example/', { headers: { 'accept-encoding': 'gzip' } })
+  const make = (call: string) => {
+    const json = JSON.stringify(randomBytes(6_000).toString('hex'))
+    const representation = new Representation(Buffer.from(json))
+    replies.put(call, representation, representation.held)
+  }
+  const kept = () =>
+    ['a', 'b', 'c', 'd', 'e', 'f'].flatMap((call) => {
+      const found = replies.get(call)
+      return found instanceof Representation ? [found] : []
+    })
+  for (const call of ['a', 'b', 'c', 'd', 'e', 'f']) make(call)
+  expect(kept()).toHaveLength(6)
+  for (const representation of kept()) {
+    for (const coding of CODINGS) await representation.encoded(coding)
+    await representation.within('value', { n: 1 }).respond(ask)
+  }
+  const left = kept()
+  expect(left.length).toBeGreaterThan(0)
+  expect(left.reduce((sum, { held }) => sum + held, 0)).toBeLessThan(100_000)
+  // One that alone has become too large leaves, and no other.
+  const others = left.length
+  make('a')
+  const large = replies.get('a') as Representation
+  large.within('x'.repeat(100_000))
+  expect(replies.get('a')).toBeUndefined()
+  expect(kept().length).toBeGreaterThanOrEqual(others - 1)
 })
