@@ -446,6 +446,34 @@ def test_a_read_that_hangs_holds_only_its_own_caller(
         assert hangs.result(timeout=PATIENCE) == ["a"]
 
 
+def test_an_error_that_is_a_threads_own_fails_no_others_read(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Limit(Exception):
+        """As signal handlers raise it, for a limit of time."""
+
+    plain(server).rpush("limited", "a")
+    client = plain(server)
+    with cached(client, **options()) as reads, ThreadPoolExecutor(2) as pool:
+        keeping(reads, lambda: reads.get("other"))
+        sent, gone_on = hanging_first(reads, monkeypatch, threading.Event(), threading.Event())
+        real = gone_on.wait
+
+        def wait() -> None:
+            real()
+            raise Limit
+
+        monkeypatch.setattr(gone_on, "wait", wait)
+        limited = pool.submit(reads.lrange, "limited", 0, -1)
+        assert sent.wait(PATIENCE)
+        joined = reads.stats().joined
+        other = pool.submit(reads.lrange, "limited", 0, -1)
+        until("the other waits for it", lambda: reads.stats().joined > joined)
+        gone_on.set()
+        assert isinstance(limited.exception(timeout=PATIENCE), Limit)
+        assert other.result(timeout=PATIENCE) == ["a"]
+
+
 def hanging_first(
     reads: Any, monkeypatch: pytest.MonkeyPatch, sent: threading.Event, gone_on: threading.Event
 ) -> tuple[threading.Event, threading.Event]:
