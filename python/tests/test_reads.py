@@ -474,6 +474,34 @@ def test_an_error_that_is_a_threads_own_fails_no_others_read(
         assert other.result(timeout=PATIENCE) == ["a"]
 
 
+def test_a_thread_that_is_interrupted_leaves_the_connection_in_step(server: Server) -> None:
+    class Limit(BaseException):
+        """As signal handlers raise it, for a limit of time."""
+
+    class Interrupted(redis.Connection):
+        is_now = False
+
+        def read_response(self, *args: Any, **given: Any) -> Any:
+            if Interrupted.is_now:
+                Interrupted.is_now = False
+                raise Limit
+            return super().read_response(*args, **given)
+
+    other = plain(server)
+    other.mset({"k": "1", "other": "2"})
+    pool = redis.ConnectionPool(port=server.port, connection_class=Interrupted)
+    client = ours(redis.Redis(connection_pool=pool))
+    with cached(client, **options()) as reads:
+        keeping(reads, lambda: reads.get("other"))
+        # Its replies come when the next command has been sent.
+        other.client_pause(100)
+        Interrupted.is_now = True
+        with pytest.raises(Limit):
+            reads.get("k")
+        assert client.get("other") == b"2"
+        assert reads.get("k") == b"1"
+
+
 def hanging_first(
     reads: Any, monkeypatch: pytest.MonkeyPatch, sent: threading.Event, gone_on: threading.Event
 ) -> tuple[threading.Event, threading.Event]:
