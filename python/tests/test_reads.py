@@ -588,11 +588,14 @@ def test_refused_clients(own: Server) -> None:
         ]
     )
     caching = ours(redis.Redis(port=own.port, protocol=3, cache_config=CacheConfig()))
+    alone = ours(redis.Redis(port=own.port, single_connection_client=True))
     for client, why in [
         (object(), "redis.Redis"),
         (plain(own).pipeline(), "pipeline"),
         (sentinel.master_for("m"), "Sentinel"),
         (caching, "cache_config"),
+        (alone, "single_connection_client"),
+        (redis.asyncio.Redis(single_connection_client=True), "single_connection_client"),
     ]:
         with pytest.raises(InvalidArgument, match=why):
             cached(client)
