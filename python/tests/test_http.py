@@ -2,7 +2,9 @@
 
 import gzip
 import json
+import os
 import re
+import signal
 import threading
 import zlib
 from importlib import import_module
@@ -22,8 +24,10 @@ from polycache.http import (
     StreamRange,
     compressed_types,
     problem_of,
+    representation,
     stream_range,
 )
+from polycache.http.codings import compress
 
 NOW = 1_767_225_600.0
 SPEC = Path(__file__).parents[2] / "spec" / "http" / "representation.json"
@@ -166,3 +170,34 @@ def test_ranges_of_ids() -> None:
         assert json.loads(answer.body)["parameter"] == query.split("=")[0]
     hidden = problem_of(RuntimeError("secret"), "GET")
     assert (hidden.status, b"secret" in hidden.body) == (500, False)
+
+
+def test_a_child_compresses_what_a_thread_of_its_parent_did(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    page = Representation(b"x" * 3000)
+    begun, goes_on = threading.Event(), threading.Event()
+
+    def compressing(content: bytes, coding: str) -> bytes:
+        begun.set()
+        goes_on.wait()
+        return compress(content, coding)
+
+    monkeypatch.setattr(representation, "compress", compressing)
+    thread = threading.Thread(target=page.encoded, args=("gzip",))
+    thread.start()
+    begun.wait()
+    child = os.fork()
+    if child == 0:
+        # Or it would wait for a thread that is not here.
+        signal.alarm(20)
+        status = 1
+        try:
+            monkeypatch.setattr(representation, "compress", compress)
+            status = int(gzip.decompress(page.encoded("gzip")) != page.bytes)
+        finally:
+            os._exit(status)
+    _, status = os.waitpid(child, 0)
+    goes_on.set()
+    thread.join()
+    assert status == 0

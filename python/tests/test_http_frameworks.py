@@ -58,6 +58,32 @@ async def test_starlette_and_fastapi() -> None:
             assert head.headers["content-length"] == str(len(content))
 
 
+async def test_what_a_route_says_of_vary_stays() -> None:
+    pytest.importorskip("starlette")
+    from polycache.http.starlette import RepresentationResponse
+
+    for fields, expected in (
+        (["Cookie"], "Cookie, accept-encoding"),
+        (["Cookie", "Origin, ,cookie"], "Cookie, Origin, accept-encoding"),
+        (["Accept-Encoding"], "Accept-Encoding"),
+        (["*"], "*"),
+        ([], "accept-encoding"),
+    ):
+        response = RepresentationResponse(PAGE, Policy(headers={"set-cookie": "a=1"}))
+        response.headers["cache-control"] = "public"
+        response.headers["set-cookie"] = "b=1"
+        for field in fields:
+            response.headers.append("Vary", field)
+        sent = AsyncMock()
+        await response({"method": "GET", "headers": []}, None, sent)
+        told: dict[bytes, list[bytes]] = {}
+        for name, text in sent.await_args_list[0].args[0]["headers"]:
+            told.setdefault(name, []).append(text)
+        assert told[b"vary"] == [expected.encode()]
+        assert told[b"cache-control"] == [b"no-cache"]
+        assert told[b"set-cookie"] == [b"a=1", b"b=1"]
+
+
 async def test_only_what_is_compressed_takes_a_thread(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("starlette")
     from polycache.http.starlette import RepresentationResponse

@@ -446,6 +446,62 @@ def test_a_read_that_hangs_holds_only_its_own_caller(
         assert hangs.result(timeout=PATIENCE) == ["a"]
 
 
+def test_an_error_that_is_a_threads_own_fails_no_others_read(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Limit(Exception):
+        """As signal handlers raise it, for a limit of time."""
+
+    plain(server).rpush("limited", "a")
+    client = plain(server)
+    with cached(client, **options()) as reads, ThreadPoolExecutor(2) as pool:
+        keeping(reads, lambda: reads.get("other"))
+        sent, gone_on = hanging_first(reads, monkeypatch, threading.Event(), threading.Event())
+        real = gone_on.wait
+
+        def wait() -> None:
+            real()
+            raise Limit
+
+        monkeypatch.setattr(gone_on, "wait", wait)
+        limited = pool.submit(reads.lrange, "limited", 0, -1)
+        assert sent.wait(PATIENCE)
+        joined = reads.stats().joined
+        other = pool.submit(reads.lrange, "limited", 0, -1)
+        until("the other waits for it", lambda: reads.stats().joined > joined)
+        gone_on.set()
+        assert isinstance(limited.exception(timeout=PATIENCE), Limit)
+        assert other.result(timeout=PATIENCE) == ["a"]
+
+
+def test_a_thread_that_is_interrupted_leaves_the_connection_in_step(server: Server) -> None:
+    class Limit(BaseException):
+        """As signal handlers raise it, for a limit of time."""
+
+    class Interrupted(redis.Connection):
+        is_now = False
+
+        def read_response(self, *args: Any, **given: Any) -> Any:
+            if Interrupted.is_now:
+                Interrupted.is_now = False
+                raise Limit
+            return super().read_response(*args, **given)
+
+    other = plain(server)
+    other.mset({"k": "1", "other": "2"})
+    pool = redis.ConnectionPool(port=server.port, connection_class=Interrupted)
+    client = ours(redis.Redis(connection_pool=pool))
+    with cached(client, **options()) as reads:
+        keeping(reads, lambda: reads.get("other"))
+        # Its replies come when the next command has been sent.
+        other.client_pause(100)
+        Interrupted.is_now = True
+        with pytest.raises(Limit):
+            reads.get("k")
+        assert client.get("other") == b"2"
+        assert reads.get("k") == b"1"
+
+
 def hanging_first(
     reads: Any, monkeypatch: pytest.MonkeyPatch, sent: threading.Event, gone_on: threading.Event
 ) -> tuple[threading.Event, threading.Event]:
@@ -532,11 +588,14 @@ def test_refused_clients(own: Server) -> None:
         ]
     )
     caching = ours(redis.Redis(port=own.port, protocol=3, cache_config=CacheConfig()))
+    alone = ours(redis.Redis(port=own.port, single_connection_client=True))
     for client, why in [
         (object(), "redis.Redis"),
         (plain(own).pipeline(), "pipeline"),
         (sentinel.master_for("m"), "Sentinel"),
         (caching, "cache_config"),
+        (alone, "single_connection_client"),
+        (redis.asyncio.Redis(single_connection_client=True), "single_connection_client"),
     ]:
         with pytest.raises(InvalidArgument, match=why):
             cached(client)

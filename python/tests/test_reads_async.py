@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import signal
 import time
 from collections.abc import Awaitable, Callable
 from functools import partial
@@ -145,6 +146,27 @@ async def test_a_read_that_hangs_holds_only_its_own_caller(
         finally:
             gone_on.set()
         assert await asyncio.wait_for(hangs, PATIENCE) == ["a"]
+    await client.aclose()
+
+
+async def test_a_read_ends_when_the_last_that_waits_for_it_is_cancelled(own: Server) -> None:
+    client = redis.asyncio.Redis(port=own.port, max_connections=1)
+    async with cached(client, **options()) as reads:
+        await keeping(reads, lambda: reads.get("other"))
+        own.process.send_signal(signal.SIGSTOP)
+        try:
+            for number in range(3):
+                calls = [asyncio.ensure_future(reads.get(f"k{number}")) for _ in range(3)]
+                # All have come as far as they can.
+                await asyncio.sleep(0.01)
+                for call in calls:
+                    call.cancel()
+                found = await asyncio.gather(*calls, return_exceptions=True)
+                assert all(isinstance(one, asyncio.CancelledError) for one in found), found
+                assert asyncio.all_tasks() == {asyncio.current_task()}
+        finally:
+            own.process.send_signal(signal.SIGCONT)
+        assert await reads.get("k0") is None
     await client.aclose()
 
 

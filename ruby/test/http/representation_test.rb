@@ -15,6 +15,14 @@ class RepresentationTest < Minitest::Test
     assert_equal LIST.b, unzstd(list.encoded("zstd"))
   end
 
+  # Digest loads its parts when they are first used, and several threads at once may fail at that.
+  def test_hashing_is_loaded_before_threads_are_there
+    lib = File.expand_path("../../lib", __dir__)
+    program = 'require "polycache/http"; exit Digest.const_defined?(:SHA256)'
+
+    assert system(RbConfig.ruby, "-I", lib, "-e", program)
+  end
+
   def test_a_variant_is_the_same_at_any_time
     gzip = HTTP::Representation.new(LIST).encoded("gzip")
 

@@ -196,6 +196,27 @@ class ReadsTest < Minitest::Test
     keeping(reads) { reads.get("killed") }
   end
 
+  somewhere "an error that is a thread's own fails no other's read" do
+    limit = Class.new(StandardError)
+    client = redis
+    client.set("limited", "1")
+    [[cached(client), :get], [cached(redis_client), :call, "GET"]].each do |reads, *call|
+      keeping(reads) { reads.public_send(*call, "other") }
+      sent, joined = reads.stats.values_at(:sent, :joined)
+      client.client(:pause, 200, :all)
+      thread = Thread.new { reads.public_send(*call, "limited") }
+      until_true("it is sent") { reads.stats[:sent] > sent }
+      other = Thread.new { reads.public_send(*call, "limited") }
+      until_true("the other waits for it") { reads.stats[:joined] > joined }
+      thread.report_on_exception = false
+      # As Timeout.timeout does with a class.
+      thread.raise(limit)
+
+      assert_raises(limit) { thread.value }
+      assert_equal "1", other.value
+    end
+  end
+
   somewhere "a thread in a transaction waits for none that waits for it" do
     client = redis
     client.set("held", "1")

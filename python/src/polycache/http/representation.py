@@ -1,6 +1,7 @@
 """Bytes that are served over HTTP."""
 
 import json
+import os
 import re
 import threading
 import time
@@ -19,6 +20,18 @@ _FIELDS = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",",
 _JSON = re.compile(r"application/(?:[\w.+-]+\+)?json(?:[ \t]*;.*)?", re.I | re.A)
 Fields = list[tuple[str, str]]
 Content = bytes
+
+_forks = 0
+"""How often this process was forked."""
+
+
+def _in_child() -> None:
+    global _forks
+    _forks += 1
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_in_child)
 
 
 class Representation:
@@ -39,8 +52,8 @@ class Representation:
     """
 
     __slots__ = (
-        *("_clock", "_envelope", "_is_compressed", "_is_json", "_lock", "_told", "_variants"),
-        *("bytes", "content_type", "etag", "stored_at"),
+        *("_clock", "_envelope", "_forks", "_is_compressed", "_is_json", "_lock", "_told"),
+        *("_variants", "bytes", "content_type", "etag", "stored_at"),
     )
 
     def __init__(
@@ -70,6 +83,7 @@ class Representation:
         self._is_json = _JSON.fullmatch(content_type) is not None
         self._told: tuple[str, Policy, Fields] | None = None
         self._lock = threading.Lock()
+        self._forks = _forks
 
     @property
     def size(self) -> int:
@@ -160,6 +174,9 @@ class Representation:
             raise InvalidArgument(f"this installation makes {', '.join(CODINGS)}, and not {coding}")
         variant = self._variants.get(coding)
         if variant is None:
+            if self._forks != _forks:
+                # A thread of the parent may have held it, which is not here.
+                self._lock, self._forks = threading.Lock(), _forks
             # One thread compresses; the others want the same.
             with self._lock:
                 variant = self._variants.get(coding)

@@ -9,6 +9,8 @@ from .answer import Answer, answer_now
 from .policy import DEFAULT, Policy
 from .representation import Composite, Representation
 
+Fields = list[tuple[bytes, bytes]]
+
 
 class RepresentationResponse(Response):  # type: ignore[misc, unused-ignore]
     """The answer of a representation to the request that it is sent to.
@@ -33,14 +35,31 @@ class RepresentationResponse(Response):  # type: ignore[misc, unused-ignore]
         answer = await _answer(self._content, self._policy, scope)
         headers = [(name.encode(), value.encode("latin-1")) for name, value in answer.headers]
         if self.raw_headers:
-            # What middleware and the route have put on the response stays.
-            names = {name for name, _ in headers} | {b"content-length", b"content-type"}
-            headers += [one for one in self.raw_headers if one[0] not in names]
+            headers = _joined(self.raw_headers, headers)
         begins = {"type": "http.response.start", "status": answer.status, "headers": headers}
         await send(begins)
         await send({"type": "http.response.body", "body": answer.body})
         if self.background is not None:
             await self.background()
+
+
+def _joined(before: Fields, own: Fields) -> Fields:
+    """With what middleware and the route have put on the response. Of fields that both have, the
+    answer's count; but each cookie is set, and Vary says all that the answer was chosen by, or
+    caches would give it to others."""
+    names = {name for name, _ in own} | {b"content-length", b"content-type"}
+    names.discard(b"set-cookie")
+    vary = [text for name, text in before if name == b"vary"]
+    joined = [(name, _vary([*vary, text]) if name == b"vary" else text) for name, text in own]
+    return joined + [one for one in before if one[0] not in names]
+
+
+def _vary(fields: list[bytes]) -> bytes:
+    """All names, each once."""
+    names: dict[bytes, bytes] = {}
+    for name in b",".join(fields).split(b","):
+        names.setdefault(name.strip().lower(), name.strip())
+    return b"*" if b"*" in names else b", ".join(filter(None, names.values()))
 
 
 # The fields of a request that decide over the answer. ASGI gives names in lower case.

@@ -21,6 +21,7 @@ class _Flight:
         self.began = time.monotonic()
         self.task = task
         self.loop = loop
+        self.waiting = 0
 
 
 class AsyncCachedReads:
@@ -99,25 +100,54 @@ class AsyncCachedReads:
             and time.monotonic() - flight.began < reads.joins_within
         ):
             reads.stats.joined += 1
-            await asyncio.wait([flight.task], timeout=PATIENCE)
-            if not flight.task.done():
-                # Its connection may be dead, and another one not.
-                return await self._read(read or reads.read(call, method, args, options))
-        else:
-            read = read or reads.read(call, method, args, options)
-            flight = reads.flights[call] = _Flight(loop.create_task(self._read(read)), loop)
-            mine = flight
+            landed = await self._wait(call, flight, PATIENCE)
+            # Its connection may be dead, and another one not.
+            return landed or await self._read(read or reads.read(call, method, args, options))
+        read = read or reads.read(call, method, args, options)
+        mine = reads.flights[call] = _Flight(loop.create_task(self._read(read)), loop)
 
-            def ended(task: "asyncio.Task[Landed]") -> None:
-                if reads.flights.get(call) is mine:
-                    del reads.flights[call]
-                if not task.cancelled():
-                    # Those who waited may have been cancelled: then nobody wants its error.
-                    task.exception()
+        def ended(task: "asyncio.Task[Landed]") -> None:
+            if reads.flights.get(call) is mine:
+                del reads.flights[call]
+            if not task.cancelled():
+                # Those who waited may have been cancelled: then nobody wants its error.
+                task.exception()
 
-            flight.task.add_done_callback(ended)
-        # A caller that is cancelled does not end the read of the others.
-        return await asyncio.shield(flight.task)
+        mine.task.add_done_callback(ended)
+        landed = await self._wait(call, mine, None)
+        assert landed is not None
+        return landed
+
+    async def _wait(self, call: object, flight: _Flight, patience: float | None) -> Landed | None:
+        """What a read under way brings; None where that takes too long.
+
+        A caller that is cancelled does not end the read of the others. The last one does, as it
+        would end the client's own: a read that nobody waits for would hold a connection until a
+        server that is silent counts as gone.
+        """
+        task = flight.task
+        flight.waiting += 1
+        try:
+            await asyncio.wait([task], timeout=patience)
+        except asyncio.CancelledError:
+            if self._leave(call, flight):
+                # The caller may close the loop next.
+                await asyncio.wait([task])
+            raise
+        if task.done():
+            return task.result()
+        self._leave(call, flight)
+        return None
+
+    def _leave(self, call: object, flight: _Flight) -> bool:
+        """Whether that ends the read."""
+        flight.waiting -= 1
+        if flight.waiting or flight.task.done():
+            return False
+        flights = self._reads.flights
+        if flights.get(call) is flight:
+            del flights[call]
+        return flight.task.cancel()
 
     async def _read(self, read: Read) -> Landed:
         reads = self._reads

@@ -5,8 +5,11 @@ whoever has the connection next, as replies of other commands.
 """
 
 import inspect
+import sys
 from collections.abc import Callable
 from typing import Any, NamedTuple
+
+from redis.exceptions import RedisError
 
 Callback = Callable[..., Any]
 
@@ -62,12 +65,33 @@ class Piped:
         self._pipe.execute_command(*words, **options)
 
     def execute(self, raise_on_error: bool) -> list[Any]:
+        self._pipe.connection_pool = _Lending(self._pipe.connection_pool)
         replies: list[Any] = self._pipe.execute(raise_on_error=raise_on_error)
         replies[self._before] = self._parsed(replies)
         return replies
 
     def _parsed(self, replies: list[Any]) -> Any:
         return parsed(replies[self._before], self._undo, self._callback)
+
+
+class _Lending:
+    """A client's pool, for one pipeline. A thread may be interrupted between two replies, by a
+    limit of time that a signal's handler raises: redis-py would give the connection back with what
+    was not read, for the next command to take as its own reply."""
+
+    def __init__(self, pool: Any) -> None:
+        self._pool = pool
+        self._before = sys.exc_info()[1]
+        """What the caller handles: it is none of ours."""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._pool, name)
+
+    def release(self, connection: Any) -> None:
+        error = sys.exc_info()[1]
+        if error is not self._before and not isinstance(error, (RedisError, type(None))):
+            connection.disconnect()
+        self._pool.release(connection)
 
 
 class AsyncPiped(Piped):

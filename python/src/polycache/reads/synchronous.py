@@ -6,6 +6,8 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Any, Self
 
+from redis.exceptions import RedisError
+
 from .. import _native
 from ..http.representation import Representation
 from .kept import handed_out
@@ -21,7 +23,7 @@ class _Flight:
         self.began = time.monotonic()
         self.done = threading.Event()
         self.landed: Landed | None = None
-        self.error: Exception | None = None
+        self.error: RedisError | None = None
 
 
 class CachedReads:
@@ -91,24 +93,20 @@ class CachedReads:
             if (found := reads.kept.get(call)) is not None:
                 reads.stats.memory_hits += 1
                 return Landed(found[0], None, read.plan.is_document)
-        while True:
-            with reads.lock:
-                flight = reads.flights.get(call)
-                joins = flight is not None and time.monotonic() - flight.began < reads.joins_within
-                if flight is None or not joins:
-                    flight = reads.flights[call] = _Flight()
-                else:
-                    reads.stats.joined += 1
-            if not joins:
-                return self._fly(flight, call, method, args, options)
-            if not flight.done.wait(PATIENCE):
-                # Its connection may be dead, and another one not.
-                return self._read(reads.read(call, method, args, options))
-            if flight.error is not None:
-                raise flight.error
-            if flight.landed is not None:
-                return flight.landed
-            # Its thread was interrupted: another one reads.
+        with reads.lock:
+            flight = reads.flights.get(call)
+            joins = flight is not None and time.monotonic() - flight.began < reads.joins_within
+            if flight is None or not joins:
+                flight = reads.flights[call] = _Flight()
+            else:
+                reads.stats.joined += 1
+        if not joins:
+            return self._fly(flight, call, method, args, options)
+        flight.done.wait(PATIENCE)
+        if flight.error is not None:
+            raise flight.error
+        # Its connection may be dead, and another one not; or its thread was interrupted.
+        return flight.landed or self._read(reads.read(call, method, args, options))
 
     def _fly(
         self,
@@ -122,7 +120,8 @@ class CachedReads:
         try:
             flight.landed = self._read(reads.read(call, method, args, options))
             return flight.landed
-        except Exception as error:
+        except RedisError as error:
+            # Any other may be the thread's own: of a time limit that is raised in it.
             flight.error = error
             raise
         finally:

@@ -225,6 +225,12 @@ def _check(client: Any) -> None:
             "cached takes no client of a Sentinel yet: its replicas may answer, and its "
             "connections do not show which server has answered"
         )
+    # Of asyncio's clients, and of others.
+    if any(vars(client).get(f"{prefix}single_connection_client") for prefix in ("", "_")):
+        raise InvalidArgument(
+            "the client has a connection of its own (single_connection_client), which its "
+            "pipelines do not use and which may have another database: make it without one"
+        )
     if getattr(pool, "cache", None) is not None:
         raise InvalidArgument(
             "the client has a cache of its own (cache_config), which hears of writes in its own "

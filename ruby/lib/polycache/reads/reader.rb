@@ -192,7 +192,8 @@ module Polycache
         found.name ? Flight.tell([flight], Landed.with(found, nil)) : Flight.give_up([flight])
         found
       rescue StandardError => e
-        Flight.tell([flight], Landed.failed(e))
+        # Any other may be its caller's own: of a Timeout with a class, or a pool it had no turn in.
+        Flight.tell([flight], Landed.failed(e)) if Ways.error?(e)
         raise
       ensure
         Flight.give_up([flight]) # Nothing, where it has landed.

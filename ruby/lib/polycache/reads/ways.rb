@@ -30,6 +30,12 @@ module Polycache
                "of them, not an object of the class #{client.class}")
       end
 
+      # @return [Boolean] whether a client raised it, of the server or the connection
+      def error?(error)
+        error.is_a?(::RedisClient::Error) ||
+          (!defined?(::Redis::BaseError).nil? && error.is_a?(::Redis::BaseError))
+      end
+
       # The client that has the connection, of a pool one of them.
       def innermost(client)
         client = client.redis while namespace?(client)
