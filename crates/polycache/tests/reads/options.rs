@@ -136,3 +136,27 @@ fn with_no_staleness_nothing_is_kept() {
         assert_eq!((stats.sent, stats.memory_hits, stats.host_hits), (20, 0, 0));
     });
 }
+
+/// What a host's processes want to be heard of lies among what is kept, and no read uses it: it leaves sooner or later.
+#[test]
+fn many_different_reads_do_not_end_the_listening() {
+    somewhere(|server| {
+        let reads = open(&server.url());
+        let mut keys = (0..).map(|number| format!("GET other{number}"));
+        let mut read_more = |count| {
+            for words in keys.by_ref().take(count) {
+                reads.query::<Value>(&command(&words)).unwrap();
+            }
+        };
+        // More than are kept. When the first ones leave, what the leader tells may leave once, too.
+        read_more(8_000);
+        keeping(&reads, "GET hot");
+        let before = reads.stats().uncached;
+        read_more(20_000);
+        let after = reads.stats().uncached;
+        assert_eq!(
+            (after.deaf, after.not_heard),
+            (before.deaf, before.not_heard)
+        );
+    });
+}

@@ -44,6 +44,18 @@ impl Wanted {
         self
     }
 
+    /// With what was known before and is wanted still: the entry may have been evicted since.
+    #[must_use]
+    pub fn after(mut self, before: &Wanted, now: u64) -> Wanted {
+        for (prefix, until) in before.0.iter().filter(|(_, until)| now < *until) {
+            match self.0.iter_mut().find(|(one, _)| one == prefix) {
+                Some((_, later)) => *later = (*later).max(*until),
+                None => self.0.push((prefix.clone(), *until)),
+            }
+        }
+        self
+    }
+
     /// All that are wanted at that time.
     #[must_use]
     pub fn at(&self, now: u64) -> Prefixes {
@@ -79,6 +91,23 @@ mod tests {
         assert_eq!(wanted.at(9), prefixes(&["a", "b"]));
         assert_eq!(wanted.at(10), prefixes(&["b"]));
         assert!(wanted.has(&prefixes(&["b"]), 19) && !wanted.has(&prefixes(&["b"]), 20));
+    }
+
+    #[test]
+    fn what_was_known_before_is_wanted_until_its_time_is_over() {
+        let before = Wanted::default().with(&prefixes(&["a", "b"]), 10, 0);
+        let before = before.with(&prefixes(&["c"]), 30, 0);
+        let lost = Wanted::default().after(&before, 5);
+        assert_eq!(lost.at(9), prefixes(&["a", "b", "c"]));
+        let said_again = Wanted::default().with(&prefixes(&["b"]), 20, 5);
+        let known = said_again.after(&before, 5);
+        assert_eq!(known.at(9), prefixes(&["a", "b", "c"]));
+        assert_eq!(known.at(19), prefixes(&["b", "c"]));
+        assert_eq!(known.after(&before, 10).at(0), prefixes(&["b", "c", "a"]));
+        assert_eq!(
+            Wanted::default().after(&before, 10),
+            Wanted::default().with(&prefixes(&["c"]), 30, 0)
+        );
     }
 
     #[test]

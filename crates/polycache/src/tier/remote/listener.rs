@@ -11,7 +11,7 @@ use crate::remote::{be_background, Ear};
 use crate::tier::Tier;
 use polycache_host::{monotonic, without_signals, PerProcess};
 use polycache_remote::{
-    parse_number, Act, Armed, Board, Command, Fault, Heard, Listener, Map, Prefixes, Reply,
+    parse_number, Act, Armed, Board, Command, Fault, Heard, Listener, Map, Prefixes, Reply, Wanted,
 };
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::mpsc::{channel, Receiver, RecvTimeoutError, Sender};
@@ -265,6 +265,7 @@ fn lead(link: &Arc<Link>, site: &Arc<Site>, generation: u16) {
         until: monotonic(),
         looks: monotonic(),
         armed: None,
+        wanted: Wanted::default(),
         marks: link.near.marks(&site.outer).ok(),
         sweeping: Sweeping::default(),
     };
@@ -292,6 +293,8 @@ struct Leader<'a> {
     looks: Duration,
     /// What readers are told while cached reads are heard of.
     armed: Option<Armed>,
+    /// What was wanted when it looked last. The entry may be evicted: to arm anew for that would clear all copies.
+    wanted: Wanted,
     /// The guards of the keys of cached reads: a busy server pushes thousands of keys a second.
     marks: Option<Arc<dyn Tier>>,
     sweeping: Sweeping,
@@ -329,12 +332,13 @@ impl Leader<'_> {
     }
 
     /// What the processes of the host want to be heard of. What they are told may have been evicted, or cleared.
-    fn look_at_reads(&self) -> Prefixes {
+    fn look_at_reads(&mut self) -> Prefixes {
         let (near, outer, now) = (&self.link.near, &self.site.outer, self.link.clock.now());
         if let Some(armed) = &self.armed {
             near.tell_armed(outer, armed, now);
         }
-        near.wanted(outer).at(now)
+        self.wanted = near.wanted(outer).after(&self.wanted, now);
+        self.wanted.at(now)
     }
 
     fn act(&mut self, act: Act) {
