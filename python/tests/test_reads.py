@@ -732,6 +732,22 @@ def test_words_of_calls_count_in_memory(server: Server) -> None:
         assert reads.stats().memory_hits == hits
 
 
+def test_more_keys_than_are_kept_as_one_are_read_and_not_kept(server: Server) -> None:
+    client = plain(server)
+    client.set("k1024", "the last one")
+    with cached(client, **options()) as reads:
+        keys = [f"k{number}" for number in range(1025)]
+        keeping(reads, partial(reads.mget, keys[:1024]))
+        refused = reads.stats().uncached.refused
+        for times in (1, 2):
+            found = reads.mget(keys)
+            assert (len(found), found[-1]) == (1025, "the last one")
+            assert json.loads(reads.json.mget(keys).bytes) == found
+            assert reads.stats().uncached.refused == refused + 2 * times
+        client.set("k1024", "another one")
+        assert reads.mget(keys)[-1] == "another one"
+
+
 def test_names_of_functions() -> None:
     assert function_name(int) == "builtins.int:"
     assert str(function_name(json.loads)).startswith("json.loads:")

@@ -303,6 +303,22 @@ class ReadsTest < Minitest::Test
     client.del("h")
   end
 
+  everywhere "more keys than are kept as one are read, and not kept" do
+    redis.set("k1024", "the last one")
+    reads = cached(redis)
+    keys = Array.new(1025) { |number| "k#{number}" }
+    keeping(reads) { reads.mget(*keys.first(1024)) }
+    refused = reads.stats[:uncached][:refused]
+    [1, 2].each do |times|
+      found = reads.mget(*keys)
+      assert_equal [1025, "the last one"], [found.size, found.last]
+      assert_equal found, JSON.parse(reads.json.mget(*keys).bytes)
+      assert_equal refused + (2 * times), reads.stats[:uncached][:refused]
+    end
+    redis.set("k1024", "another one")
+    assert_equal "another one", reads.mget(*keys).last
+  end
+
   somewhere "memory has bounds" do
     client = redis
     20.times { |number| client.set("bound:#{number}", "x" * 1000) }

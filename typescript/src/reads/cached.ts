@@ -14,7 +14,16 @@ import { Landed } from './landed.ts'
 import { Calls, nameOf, within } from './name.ts'
 import { type CachedOptions, type Opened, openReads } from './options.ts'
 import { jsonOfPacked, pack, unpack } from './packed.ts'
-import { commandOf, isRead, isReadMethod, nameGiven, type Plan, planOf, refusal } from './plan.ts'
+import {
+  commandOf,
+  isRead,
+  isReadMethod,
+  MOST_KEYS,
+  nameGiven,
+  type Plan,
+  planOf,
+  refusal,
+} from './plan.ts'
 import { room, settled } from './room.ts'
 import { slotOfAll } from './slots.ts'
 import { noReadStats, type ReadStats, WHYS } from './stats.ts'
@@ -218,12 +227,16 @@ class Reads {
     const slot = isCluster ? slotOfAll(prepared.words[0], plan.keys) : 0
     const shape = `${FORM} ${this.#way.shape} ${method} ${prepared.shape ?? ''}`
     const name = nameOf(plan.keys, shape, prepared.words)
+    if (plan.keys.length > MOST_KEYS) {
+      this.#count(4)
+      return this.#pass(name, prepared, plan)
+    }
     const { calls, native: root } = this.#opened.handle
     const reads = this.#native.number
     if (!calls.readIsKnown(reads) && !(await asked(calls.readKnow(root.number, reads)))) {
       // The server does not answer the cache; what it tells the client is the client's business.
       this.#count(1)
-      return Landed.sent(name, plan, await this.#sent(prepared))
+      return this.#pass(name, prepared, plan)
     }
     const began = performance.now()
     for (;;) {
@@ -238,6 +251,13 @@ class Reads {
       if (typeof begun !== 'number') return this.#ask(name, prepared, plan, slot, begun)
       if (begun >= 0) await new Promise((resolve) => setTimeout(resolve, begun))
     }
+  }
+
+  /** A read that is not kept at all. */
+  async #pass(name: Buffer, prepared: Prepared, plan: Plan): Promise<Landed> {
+    const reply = await this.#sent(prepared)
+    const packed = this.#kept.needsBytes(reply) ? pack(reply) : undefined
+    return Landed.sent(name, plan, reply, packed && Buffer.from(packed))
   }
 
   /** Has the client read, and keeps the reply if it may. */
@@ -289,6 +309,8 @@ class Reads {
 
   /** The length of the reply that this host has, in `out`; -1 for none. */
   #near(name: Buffer): number {
+    // What the client sent by itself, as it was no list of words.
+    if (name.length === 0) return -1
     const { calls } = this.#opened.handle
     for (;;) {
       const length = calls.readNear(...this.#at(name), out)

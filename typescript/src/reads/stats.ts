@@ -16,7 +16,10 @@ export interface ReadStats {
     readonly notHeard: number
     /** Another process of this host reads the same, or there is no room. */
     readonly busy: number
-    /** The connection leads to another server than the listener's, the reply may expire unnoticed, or a write came meanwhile. */
+    /**
+     * The connection leads to another server than the listener's, the reply may expire unnoticed, a write came meanwhile, or
+     * the read names more than 1,024 keys.
+     */
     readonly refused: number
   }
 }

@@ -386,6 +386,26 @@ describe.skipIf(!hasServer)('cached reads', () => {
     expect(() => cached({})).toThrow(InvalidArgument)
   })
 
+  it('reads more keys than are kept as one, and keeps nothing of that', async () => {
+    const server = await ownServer()
+    const client = connected(server.port)
+    await client.set('k1024', 'the last one')
+    const reads = open(client)
+    await keeping(reads, () => reads.get('k1024'))
+    const keys = (many: number) => Array.from({ length: many }, (_, number) => `k${number}`)
+    await keeping(reads, () => reads.mget(keys(1024)))
+    const { refused } = reads.stats().uncached
+    for (let times = 1; times <= 2; times++) {
+      const found = await reads.mget(keys(1025))
+      expect(found).toHaveLength(1025)
+      expect(found[1024]).toBe('the last one')
+      expect((await reads.json.mget(keys(1025))).text()).toBe(JSON.stringify(found))
+      expect(reads.stats().uncached.refused).toBe(refused + 2 * times)
+    }
+    await client.set('k1024', 'another one')
+    expect((await reads.mget(keys(1025)))[1024]).toBe('another one')
+  })
+
   it("hands the client's errors and replies out when the server is gone for the cache", async () => {
     const server = await ownServer()
     const client = connected(server.port)

@@ -13,7 +13,7 @@ use crate::remote::{is_too_large, Asked, Told};
 use crate::tier::{ReadBegun, ReadOrigin, ReadTicket, Reads};
 use crate::{Cache, Error, Remote};
 use polycache_host::monotonic;
-use polycache_remote::Uncached as Why;
+use polycache_remote::{Uncached as Why, MOST_KEYS};
 use redis::{Cmd, FromRedisValue, RedisResult, Value};
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -272,11 +272,14 @@ impl Inner {
     }
 
     pub fn read(&self, call: &Call) -> Landed {
+        if call.keys.len() > MOST_KEYS {
+            count(&self.counts.refused);
+            return self.pass(call);
+        }
         if !self.reads.is_known() && !self.reads.know() {
             // The server does not answer the cache; what it tells the client is the client's business.
             self.counts.uncached(Why::Deaf);
-            let told = self.ask_servers(call, &[], None)?;
-            return Ok(Reply::new(answered(told.reply)?, None));
+            return self.pass(call);
         }
         let began = monotonic();
         let keys = call.key_slices();
@@ -293,6 +296,12 @@ impl Inner {
                 ReadBegun::Ask(ticket) => return self.ask(call, &keys, *ticket),
             }
         }
+    }
+
+    /// A read that is not kept at all.
+    fn pass(&self, call: &Call) -> Landed {
+        let told = self.ask_servers(call, &[], None)?;
+        Ok(Reply::new(answered(told.reply)?, None))
     }
 
     /// The reply that this host has.

@@ -2,7 +2,6 @@
 
 use crate::Error;
 use polycache_redis_namespace::{CommandTable, Error as TableError};
-use polycache_remote::MOST_KEYS;
 use serde::Deserialize;
 use std::collections::{HashMap, HashSet};
 use std::sync::OnceLock;
@@ -73,7 +72,6 @@ impl<'a> Plan<'a> {
                 format!("{name} with BY or GET reads keys that it does not name")
             }
             0 => format!("this {name} names no key"),
-            many if many > MOST_KEYS => format!("{name} names {many} keys, more than {MOST_KEYS}"),
             _ => {
                 return Ok(Plan {
                     keys: found.keys,
@@ -146,9 +144,6 @@ mod tests {
         assert!(why(&["SORT_RO", "s", "BY", "w_*"]).contains("does not name"));
         assert!(why(&["EVAL_RO", "return 1", "0"]).contains("no key"));
         assert!(why(&[]).contains("cannot be cached"));
-        let mut many = vec!["MGET"];
-        many.resize(MOST_KEYS + 2, "k");
-        assert!(why(&many).contains("1025 keys"));
         assert!(matches!(
             plan(&["EVAL_RO", "return 1", "x"]),
             Err(Error::InvalidArgument(_))

@@ -29,7 +29,8 @@ pub struct Uncached {
     pub not_heard: u64,
     /// Another process of this host reads the same, or there is no room.
     pub busy: u64,
-    /// The connection leads to another server than the listener's, the reply may expire unnoticed, or a write came meanwhile.
+    /// The connection leads to another server than the listener's, the reply may expire unnoticed, a write came meanwhile, or
+    /// the read names more than 1,024 keys.
     pub refused: u64,
 }
 

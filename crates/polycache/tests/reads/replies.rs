@@ -210,6 +210,26 @@ fn no_hash_is_kept_whose_fields_may_expire() {
 }
 
 #[test]
+fn more_keys_than_are_kept_as_one_are_read_and_not_kept() {
+    everywhere(|server| {
+        server.ask::<()>("SET k1024 last").unwrap();
+        let reads = open(&server.url());
+        let keys: Vec<String> = (0..1025).map(|number| format!("k{number}")).collect();
+        keeping(&reads, &format!("MGET {}", keys[..1024].join(" ")));
+        let refused = reads.stats().uncached.refused;
+        let words = format!("MGET {}", keys.join(" "));
+        for times in 1..=2 {
+            let found: Vec<Option<String>> = read(&reads, &words);
+            assert_eq!((found.len(), found[1024].as_deref()), (1025, Some("last")));
+            assert_eq!(reads.stats().uncached.refused, refused + times);
+        }
+        server.ask::<()>("SET k1024 another").unwrap();
+        let found: Vec<Option<String>> = read(&reads, &words);
+        assert_eq!(found[1024].as_deref(), Some("another"));
+    });
+}
+
+#[test]
 fn errors_of_the_server_are_handed_out_and_not_kept() {
     everywhere(|server| {
         server.ask::<()>("HSET h a 1").unwrap();

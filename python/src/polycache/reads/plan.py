@@ -72,8 +72,6 @@ def plan_of(words: Sequence[Any]) -> Plan:
     _table().find(words).rewrite([*words], found)
     if not found.found:
         raise UncacheableRead(f"this {name} names no key")
-    if len(found.found) > MOST_KEYS:
-        raise UncacheableRead(f"{name} names {len(found.found)} keys, more than {MOST_KEYS}")
     return Plan(found.found, name in _hashes(), name in _documents())
 
 

@@ -19,7 +19,7 @@ from .expiry import expiry_of, questions
 from .kept import KeptReplies, pack, unpack
 from .landed import Landed
 from .name import call_of, name_of
-from .plan import Plan, is_read, plan_of, refusal
+from .plan import MOST_KEYS, Plan, is_read, plan_of, refusal
 from .stats import WHYS, ReadStats
 from .way import RAW, Prepared, as_text
 from .ways import way_of
@@ -38,7 +38,7 @@ class Read(NamedTuple):
     plan: Plan
     keys: list[bytes]
     name: bytes
-    has_name: bool
+    is_keepable: bool
     """Or a random one: what the client makes of the reply cannot be told from what others make."""
 
 
@@ -124,7 +124,8 @@ class Reads:
         if call is None or self._learns(method, args, as_text(prepared.words[0])):
             # The call lacks the callback of this command.
             call = name
-        return Read(call, prepared, plan, keys, name, shape is not None)
+        is_keepable = shape is not None and len(keys) <= MOST_KEYS
+        return Read(call, prepared, plan, keys, name, is_keepable)
 
     def _learns(self, method: str, args: tuple[Any, ...], command: str) -> bool:
         """Whether a method sends another command than was known: ZRANGE may send ZREVRANGE."""
@@ -139,9 +140,9 @@ class Reads:
 
         knows: whether the server answers the cache.
         """
-        if read.has_name and knows:
+        if read.is_keepable and knows:
             return True
-        self.count(1 if read.has_name else 4)
+        self.count(1 if read.is_keepable else 4)
         return False
 
     def near(self, read: Read) -> tuple[bytes, _native.ReadOrigin] | None:

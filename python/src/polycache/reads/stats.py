@@ -15,7 +15,8 @@ class UncachedReads:
     """Another process of this host reads the same, or there is no room."""
     refused: int = 0
     """The connection leads to another server than the listener's, the reply may expire unnoticed,
-    a write came meanwhile, or a function without a name makes something of the reply."""
+    a write came meanwhile, a function without a name makes something of the reply, or the read
+    names more than 1,024 keys."""
 
 
 @dataclass(slots=True)

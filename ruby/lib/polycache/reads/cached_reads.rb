@@ -34,8 +34,8 @@ module Polycache
     #   (nobody of this host hears of writes just now, or the server does not answer the cache),
     #   +:not_heard+ (the listener does not hear of writes of these keys yet), +:busy+ (another
     #   process of this host reads the same, or there is no room) and +:refused+ (the connection
-    #   leads to another server than the listener's, the reply may expire unnoticed, or a write came
-    #   meanwhile)
+    #   leads to another server than the listener's, the reply may expire unnoticed, a write came
+    #   meanwhile, or the read names more than 1,024 keys)
     def stats = @reader.stats
 
     # Has reads of these keys read anew on this host: for what the program itself has just written.

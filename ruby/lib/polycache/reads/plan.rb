@@ -63,7 +63,6 @@ module Polycache
       def check(name, found)
         refuse("#{name} with BY or GET reads keys that it does not name") if found.elsewhere?
         refuse("this #{name} names no key") if keys.empty?
-        refuse("#{name} names #{keys.size} keys, more than #{MOST_KEYS}") if keys.size > MOST_KEYS
       end
 
       def refuse(why)

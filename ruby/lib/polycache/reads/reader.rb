@@ -202,6 +202,10 @@ module Polycache
 
       def read_now(call, method, args, options)
         read = prepare(call, method, args, options)
+        if read.plan.keys.size > Plan::MOST_KEYS
+          count(:refused)
+          return pass(read)
+        end
         unless @native.know
           # The server does not answer the cache; what it tells the client is the client's business.
           count(:deaf)
