@@ -212,9 +212,11 @@ def test_the_lines_of_a_section_stay_together() -> None:
 
 
 def test_an_interrupted_run_ends_with_all_that_it_started(tmp_path: Path) -> None:
-    # Two run, one waits, and Ctrl-C comes to the runner only.
+    # Two run, one waits, and Ctrl-C comes to the runner only. Who runs the tests may ignore it, as
+    # what a shell starts in the background does, and the runner would inherit that.
     program = f"""
-import sys
+import signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)
 sys.path.insert(0, {str(TOOLS)!r})
 from pathlib import Path
 from runner import counts

@@ -1,8 +1,8 @@
 """Representations as responses of Starlette and FastAPI."""
 
-import asyncio
 from typing import Any
 
+from starlette.concurrency import run_in_threadpool  # type: ignore[import-not-found, unused-ignore]
 from starlette.responses import Response  # type: ignore[import-not-found, unused-ignore]
 
 from .answer import Answer, answer_now
@@ -76,4 +76,5 @@ async def _answer(content: Representation | Composite, policy: Policy, scope: An
     if answer is not None:
         return answer
     # Compressing a large value takes milliseconds, in which others want the loop.
-    return await asyncio.to_thread(content.respond, scope["method"], headers, policy)
+    made: Answer = await run_in_threadpool(content.respond, scope["method"], headers, policy)
+    return made
