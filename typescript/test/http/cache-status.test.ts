@@ -58,6 +58,24 @@ test('an answer that is not stored keeps the type that its server gives it', asy
   }
 })
 
+test.each([{}, { 'cache-status': 'a; hit' }])(
+  'an answer without a body that is given again and again says only what is so, %o',
+  async (headers: Record<string, string>) => {
+    const none = new Response(null, { status: 404, headers })
+    const before = none.headers.has('cache-status') ? 'a; hit, ' : ''
+    await serving(
+      responseCache(new Cache(), () => none),
+      async (url) => {
+        for (let times = 0; times < 3; times++) {
+          const { status, headers } = await fetch(url, { method: 'POST' })
+          const said = [status, headers.get('cache-status')]
+          expect(said).toEqual([404, `${before}polycache; fwd=method`])
+        }
+      },
+    )
+  },
+)
+
 describe.skipIf(bun === undefined)("Bun's server", () => {
   test('a request that becomes a WebSocket has no answer, and ends no process', async () => {
     const answers: unknown[] = []
