@@ -2,6 +2,7 @@
 
 use crate::kept::Kept;
 use crate::live::Hub;
+use crate::report::report;
 use crate::routes::index::Page;
 use crate::statistics::Statistics;
 use crate::tracked::Counts;
@@ -145,17 +146,6 @@ pub(crate) fn problem_of(error: &polycache::Error) -> Problem {
 pub(crate) fn unavailable(detail: &str) -> Problem {
     Problem::new(http::StatusCode::SERVICE_UNAVAILABLE, detail)
         .field(http::header::RETRY_AFTER, "1")
-}
-
-/// Tells whoever runs the server what no client is told.
-pub(crate) fn report(what: &str) {
-    use std::io::Write;
-    // If standard error is closed, the message has no reader. No control characters of strangers get there.
-    let line: String = what
-        .chars()
-        .map(|one| if one.is_control() { ' ' } else { one })
-        .collect();
-    let _ = writeln!(std::io::stderr(), "polycache: {line}");
 }
 
 /// An answer, whichever it is.

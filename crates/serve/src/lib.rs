@@ -12,6 +12,7 @@ mod kept;
 mod live;
 mod options;
 mod path;
+mod report;
 mod routes;
 mod server;
 mod signals;

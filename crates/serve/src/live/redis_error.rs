@@ -1,6 +1,7 @@
 //! What an error of Redis is to a client.
 
-use crate::app::{report, unavailable};
+use crate::app::unavailable;
+use crate::report::report;
 use http::StatusCode;
 use polycache_http::Problem;
 use redis::{ErrorKind, RedisError};
